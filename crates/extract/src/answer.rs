@@ -12,7 +12,7 @@ use crate::episode::TITLE_CHARS_MAX;
 use crate::prompt::Tail;
 use crate::sentence::sentences;
 use crate::succession::is_duplicate;
-use crate::visible::{shown, speaker};
+use crate::visible::{readable_text, speaker};
 use crate::words::{cut, one_line};
 use crate::{Fact, repair};
 
@@ -97,7 +97,7 @@ pub(crate) fn parse_parts(text: &str, messages: &[Message], tail: Tail) -> Resul
     for (part, end) in ends {
         let said = messages[start..end]
             .iter()
-            .map(|message| speaker(message) + " " + &shown(message));
+            .map(|message| speaker(message) + " " + &readable_text(message));
         let known = KnownWords::of(&said.collect::<Vec<_>>().join(" "));
         answer
             .parts

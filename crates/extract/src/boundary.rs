@@ -196,7 +196,7 @@ fn answers(messages: &[Message], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|i| &messages[i]) else {
         return false;
     };
-    let asked = before.said().trim_end().ends_with(['?', '？']);
+    let asked = before.own_text().trim_end().ends_with(['?', '？']);
     asked && before.sender != messages[at].sender
 }
 
@@ -205,7 +205,7 @@ fn cost(message: &Message) -> usize {
         .tool_calls
         .iter()
         .map(|call| tokens(&call.name) + tokens(&call.arguments));
-    tokens(&message.said()) + calls.sum::<usize>() + 4
+    tokens(&message.own_text()) + calls.sum::<usize>() + 4
 }
 
 /// The similarity of the messages before and after a place, less the common part of the talk around

@@ -20,7 +20,7 @@ use crate::facts::statement::clauses;
 use crate::facts::{Fact, SECRETS, account};
 use crate::prompt::{Prompt, facts_request};
 use crate::sentence::sentences;
-use crate::visible::{FIRST_PERSON, shown, speaker};
+use crate::visible::{FIRST_PERSON, readable_text, speaker};
 use crate::words::words;
 
 const FACT_CHARS_MAX: usize = 300;
@@ -81,7 +81,7 @@ impl<'a> StatedTalk<'a> {
             sentences: Vec::new(),
         };
         for (message, sentence) in account(messages) {
-            let text = shown(message);
+            let text = readable_text(message);
             let language = Language::of(&text);
             let is_stated = |clause: &&str| !ClauseSigns::of(clause, language).has(&UNSTATED);
             let mut stated: Vec<String> = clauses(&sentence, language)
@@ -335,7 +335,7 @@ fn first_claim(told: &str, language: Language) -> &str {
 }
 
 /// Whether facts already contain everything that a statement says.
-pub fn is_told(statement: &Fact, facts: &[Fact]) -> bool {
+pub fn is_covered(statement: &Fact, facts: &[Fact]) -> bool {
     let says = |fact: &Fact| fact.sender == statement.sender && unsaid(&statement.text, &fact.text).is_none();
     facts.iter().any(says)
 }

@@ -10,7 +10,7 @@ use model::{Cell, Doc, Entry, Message, Role, Zone};
 
 use crate::facts;
 use crate::sentence::sentences;
-use crate::visible::{shown, speaker};
+use crate::visible::{readable_text, speaker};
 use crate::words::{WordList, cut, one_line, word_list, words};
 
 /// An episode's text.
@@ -56,7 +56,7 @@ static FILLER: WordList = word_list!(
 /// The episode of a segment, from its own sentences. Never empty for a segment with messages.
 pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
     let messages = &cell.messages;
-    let texts: Vec<String> = messages.iter().map(shown).collect();
+    let texts: Vec<String> = messages.iter().map(readable_text).collect();
     let items = weighed(messages, &texts);
     let subject = title(messages, &texts, &items);
     let mut chosen = best(&items, messages);
@@ -80,7 +80,7 @@ pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
         } else {
             summary
         },
-        body: told(messages, &texts, &items, zone),
+        body: account_body(messages, &texts, &items, zone),
         subject,
     }
 }
@@ -90,8 +90,8 @@ pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
 pub fn digested(mut rows: Vec<Doc>, entry: &Entry, zone: &Zone) -> Vec<Doc> {
     let messages = &entry.turns;
     if let (Some(own), true, false) = (rows.first_mut(), entry.body.is_empty(), messages.is_empty()) {
-        let texts: Vec<String> = messages.iter().map(shown).collect();
-        own.text = told(messages, &texts, &weighed(messages, &texts), zone);
+        let texts: Vec<String> = messages.iter().map(readable_text).collect();
+        own.text = account_body(messages, &texts, &weighed(messages, &texts), zone);
     }
     rows
 }
@@ -259,7 +259,12 @@ fn best(items: &[EpisodeSentence<'_>], messages: &[Message]) -> Vec<usize> {
 
 /// Important statements with speakers: one line for each of the best messages, in order, with a date where the day
 /// changes.
-fn told(messages: &[Message], texts: &[String], items: &[EpisodeSentence<'_>], zone: &Zone) -> String {
+fn account_body(
+    messages: &[Message],
+    texts: &[String],
+    items: &[EpisodeSentence<'_>],
+    zone: &Zone,
+) -> String {
     let mut lines: Vec<(usize, f64, String)> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         let name = speaker(message);

@@ -36,7 +36,7 @@ pub mod words;
 
 pub use answer::{Answer, AnswerPart, AnswerProblem, Dropped};
 pub use boundary::{Boundary, Limits, boundaries, boundary_possible, owners};
-pub use claim::{Doubt, is_told};
+pub use claim::{Doubt, is_covered};
 pub use episode::{Episode, digested, episode};
 pub use facts::{Fact, Messages, facts, statements};
 pub use interview::{Interview, Reaction};

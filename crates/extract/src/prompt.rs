@@ -14,7 +14,7 @@
 
 use model::{Message, Role, Zone};
 
-use crate::visible::{CODE_MARK, shown, speaker};
+use crate::visible::{CODE_MARK, readable_text, speaker};
 use crate::words::{cut, one_line};
 
 /// A request to a chat model.
@@ -162,7 +162,7 @@ fn line(number: usize, message: &Message, zone: &Zone) -> String {
     } else {
         MESSAGE_CHARS_MAX
     };
-    let mut text = cut(&one_line(&shown(message)), chars_max);
+    let mut text = cut(&one_line(&readable_text(message)), chars_max);
     for call in &message.tool_calls {
         text.push_str(" [calls ");
         text.push_str(&cut(&one_line(&call.name), NAME_CHARS_MAX));

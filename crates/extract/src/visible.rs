@@ -14,11 +14,11 @@ const CHARS_READ_MAX: usize = 32_000;
 const NAME_CHARS_MAX: usize = 60;
 
 /// A message's text without attachments and guarded spans, code reduced to a mark.
-pub fn shown(message: &Message) -> String {
-    readable(&message.said())
+pub fn readable_text(message: &Message) -> String {
+    readable(&message.own_text())
 }
 
-/// As [`shown`], for a message's text.
+/// As [`readable_text`], for a message's text.
 pub(crate) fn readable(text: &str) -> String {
     without_code(&without_guarded(model::head(text, CHARS_READ_MAX)))
 }
@@ -28,7 +28,7 @@ pub fn own_words(message: &Message) -> String {
     if message.role != Role::User {
         return String::new();
     }
-    let shown = shown(message);
+    let shown = readable_text(message);
     let lines = shown.lines().filter(|line| !line.trim_start().starts_with('>'));
     lines.collect::<Vec<_>>().join("\n").replace(CODE_MARK, "\n")
 }
@@ -41,13 +41,13 @@ pub(crate) const FIRST_PERSON: &str = "I";
 pub(crate) fn speaker(message: &Message) -> String {
     let name = one_line(message.speaker());
     if name.is_empty() {
-        return named(message.sender.as_str());
+        return speaker_named(message.sender.as_str());
     }
-    named(&name)
+    speaker_named(&name)
 }
 
 /// As [`speaker`], for a displayed name.
-pub(crate) fn named(shown: &str) -> String {
+pub(crate) fn speaker_named(shown: &str) -> String {
     let name = one_line(shown);
     if name == NAMELESS {
         return FIRST_PERSON.to_owned();

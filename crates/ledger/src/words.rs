@@ -76,10 +76,10 @@ pub(crate) fn note(connection: &Connection, seq: i64) -> LedgerResult<()> {
     let one = hidden.sent(&said, client_id.as_deref());
     let mut marks = one.marks();
     if let Some(previous) = message(connection, PREVIOUS, place, &key)? {
-        marks.push(one.said.behind(&hidden.said(&previous)));
+        marks.push(one.said.mark_after(&hidden.said(&previous)));
     }
     if let Some(next) = message(connection, NEXT, place, &key)? {
-        marks.push(one.said.ahead_of(&hidden.said(&next)));
+        marks.push(one.said.mark_before(&hidden.said(&next)));
     }
     for mark in marks {
         let sql = "INSERT INTO forgotten_words (scope, digest) VALUES (?1, ?2) ON CONFLICT DO NOTHING";

@@ -123,7 +123,7 @@ fn parse_entries(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
         parsed.note(*line, "a conflict of a merge begins here: keep what is right, then delete the lines `<<<<<<<`, `=======` and `>>>>>>>`");
     }
     let (raws, strays) = split(&shown, &invalid);
-    let whole = whole(&raws);
+    let whole = complete_blocks(&raws);
     let torn = raws.get(whole).map(|raw| raw.span.start);
     if let Some(last) = raws.get(whole).or(raws.last()).filter(|raw| !raw.is_ended) {
         parsed.tail = last.line.start;
@@ -288,7 +288,7 @@ fn is_torn(last: &Raw<'_, '_>) -> bool {
 }
 
 /// Number of blocks before a torn one.
-fn whole(raws: &[Raw<'_, '_>]) -> usize {
+fn complete_blocks(raws: &[Raw<'_, '_>]) -> usize {
     let Some((last, before)) = raws.split_last().filter(|(last, _)| is_torn(last)) else {
         return raws.len();
     };

@@ -59,7 +59,7 @@ pub fn path_of(entry: &Entry, zone: &Zone) -> String {
 
 /// The file next to `path` in which the named ledger writes, if several ledgers write to one vault.
 /// A document's file keeps its name, since that is the document's id.
-pub fn beside(path: &str, kind: EntryKind, ledger: &str) -> String {
+pub fn ledger_path(path: &str, kind: EntryKind, ledger: &str) -> String {
     let end = match kind {
         EntryKind::Topic => return path.to_owned(),
         EntryKind::Skill => "/SKILL.md",
@@ -70,7 +70,7 @@ pub fn beside(path: &str, kind: EntryKind, ledger: &str) -> String {
 }
 
 /// Whether only the named ledger writes to the file with this path.
-pub fn is_of(path: &str, ledger: &str) -> bool {
+pub fn is_ledger_path(path: &str, ledger: &str) -> bool {
     let path = path.strip_suffix("/SKILL.md").or(path.strip_suffix(".md"));
     let name = path.and_then(|path| path.strip_suffix(ledger));
     name.is_some_and(|name| name.ends_with('.'))

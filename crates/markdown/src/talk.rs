@@ -92,12 +92,15 @@ impl TalkLine<'_> {
 
     /// The message's time, in an entry with that time as written; none if the parts are no time.
     pub(crate) fn time(&self, entry: &str, zone: &Zone) -> Option<Timestamp> {
-        if let Some(at) = self.words().find_map(|word| word.strip_prefix("at=")) {
+        if let Some(at) = self.comment_words().find_map(|word| word.strip_prefix("at=")) {
             return zone.parse(at).ok();
         }
         let (entry_date, _, _, offset) = parts(entry)?;
         let own = read_date_in_words(self.date).map(|date| date.to_string());
-        let seconds = self.words().find(|word| word.starts_with(':')).unwrap_or(":00");
+        let seconds = self
+            .comment_words()
+            .find(|word| word.starts_with(':'))
+            .unwrap_or(":00");
         let date = own.as_deref().unwrap_or(entry_date);
         zone.parse(&format!("{date}T{}{seconds}{offset}", self.minute))
             .ok()
@@ -105,16 +108,16 @@ impl TalkLine<'_> {
 
     /// The sender's id, if it differs from the shown name.
     pub(crate) fn sender(&self) -> Option<&str> {
-        self.words().find_map(|word| word.strip_prefix('@'))
+        self.comment_words().find_map(|word| word.strip_prefix('@'))
     }
 
     pub(crate) fn role(&self, sender: &Name) -> Role {
-        self.words()
+        self.comment_words()
             .find_map(Role::parse)
             .unwrap_or_else(|| usual_role(sender))
     }
 
-    fn words(&self) -> impl Iterator<Item = &str> {
+    fn comment_words(&self) -> impl Iterator<Item = &str> {
         self.marks.split(' ')
     }
 }

@@ -47,25 +47,25 @@ impl SaidMessage {
         }
     }
 
-    fn words(&self) -> Vec<u8> {
+    fn word_mark(&self) -> Vec<u8> {
         mark(b'w', &[&self.key])
     }
 
-    fn at(&self, time: Timestamp) -> Vec<u8> {
+    fn time_mark(&self, time: Timestamp) -> Vec<u8> {
         mark(b't', &[&self.key, &time.millis().to_le_bytes()])
     }
 
-    fn named(&self, client_id: &str) -> Vec<u8> {
+    fn client_id_mark(&self, client_id: &str) -> Vec<u8> {
         mark(b'i', &[&self.key, client_id.as_bytes()])
     }
 
     /// The mark of deleted words with the message before them.
-    pub fn behind(&self, previous: &Self) -> Vec<u8> {
+    pub fn mark_after(&self, previous: &Self) -> Vec<u8> {
         mark(b'b', &[&self.key, &previous.key])
     }
 
     /// The mark of deleted words with the message after them.
-    pub fn ahead_of(&self, next: &Self) -> Vec<u8> {
+    pub fn mark_before(&self, next: &Self) -> Vec<u8> {
         mark(b'a', &[&self.key, &next.key])
     }
 
@@ -84,8 +84,8 @@ impl SentMessage<'_> {
             client_id,
             time,
         } = self;
-        let mut marks = vec![said.words(), said.at(*time)];
-        marks.extend(client_id.map(|id| said.named(id)));
+        let mut marks = vec![said.word_mark(), said.time_mark(*time)];
+        marks.extend(client_id.map(|id| said.client_id_mark(id)));
         marks
     }
 }
@@ -111,21 +111,21 @@ pub fn sent_again<E>(
         },
     ) in sent.iter().enumerate()
     {
-        if !is_marked(said.words())? {
+        if !is_marked(said.word_mark())? {
             continue;
         }
         let previous = at
             .checked_sub(1)
             .map_or(before, |previous| Some(&sent[previous].said));
         let next = sent.get(at + 1).map(|next| &next.said);
-        behind[at] = previous.map_or(Ok(false), |previous| is_marked(said.behind(previous)))?;
-        ahead[at] = next.map_or(Ok(false), |next| is_marked(said.ahead_of(next)))?;
+        behind[at] = previous.map_or(Ok(false), |previous| is_marked(said.mark_after(previous)))?;
+        ahead[at] = next.map_or(Ok(false), |next| is_marked(said.mark_before(next)))?;
         let is_proved = |neighbour: Option<&SaidMessage>| neighbour.is_some_and(|one| said.is_proved_by(one));
         let client_id = client_id.filter(|id| said.is_long && id.len() >= OWN_ID_BYTES);
         again[at] = (behind[at] && (ahead[at] || is_proved(previous)))
             || (ahead[at] && is_proved(next))
-            || is_marked(said.at(*time))?
-            || client_id.map_or(Ok(false), |id| is_marked(said.named(id)))?;
+            || is_marked(said.time_mark(*time))?
+            || client_id.map_or(Ok(false), |id| is_marked(said.client_id_mark(id)))?;
     }
     for at in 1..sent.len() {
         again[at] |= behind[at] && again[at - 1];

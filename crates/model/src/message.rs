@@ -161,7 +161,7 @@ impl Message {
     }
 
     /// Its text without attachments, which are not the sender's words.
-    pub fn said(&self) -> Cow<'_, str> {
+    pub fn own_text(&self) -> Cow<'_, str> {
         match self.shared_text() {
             Cow::Borrowed(text) => without_attachments(text),
             Cow::Owned(text) => match without_attachments(&text) {
@@ -243,14 +243,14 @@ mod tests {
             message.text(),
             format!("{before}> I live in Rome.\n\nand tell me.")
         );
-        assert_eq!(message.said(), format!("{before}\nand tell me."));
+        assert_eq!(message.own_text(), format!("{before}\nand tell me."));
         assert_eq!(message.beginning(5), "See\n[");
 
         let long = Message {
             content: Content::Text("thé ".repeat(100_000)).into(),
             ..message.clone()
         };
-        assert!(matches!(long.said(), Cow::Borrowed(_)), "it is long");
+        assert!(matches!(long.own_text(), Cow::Borrowed(_)), "it is long");
         assert_eq!(long.beginning(3), "th", "no half letter");
         assert!((500_000..501_000).contains(&long.bytes()));
         let row = crate::Doc::of_message(&long, &crate::Owner::user(message.sender));

@@ -5,11 +5,11 @@
 //! a hint near it, stays.
 //!
 //! Reading order: [`redact()`], then `shapes` (secrets with a form of their own), `assign` (values
-//! recognised by their name), `said` (passwords in sentences), `cards` (payment card numbers).
+//! recognised by their name), `sentences` (passwords in sentences), `cards` (payment card numbers).
 
 mod assign;
 mod cards;
-mod said;
+mod sentences;
 mod shapes;
 
 use std::borrow::Cow;
@@ -33,12 +33,12 @@ struct FoundSecret {
 }
 
 /// A pattern that is compiled at its first use.
-struct LateRegex {
+struct LazyPattern {
     pattern: Cow<'static, str>,
     regex: OnceLock<Regex>,
 }
 
-impl LateRegex {
+impl LazyPattern {
     const fn new(pattern: &'static str) -> Self {
         Self {
             pattern: Cow::Borrowed(pattern),
@@ -151,7 +151,7 @@ fn secrets(plain: &str) -> Vec<FoundSecret> {
     let small = in_small_letters(plain);
     shapes::find(plain, &small, &mut secrets);
     assign::find(plain, &small, &mut secrets);
-    said::find(plain, &mut secrets);
+    sentences::find(plain, &mut secrets);
     cards::find(plain, &mut secrets);
     // Stable sort: of two secrets with the same beginning, the one found first names the kind.
     secrets.sort_by_key(|secret| secret.range.start);

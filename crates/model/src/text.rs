@@ -16,4 +16,4 @@ pub use fnv::Fnv;
 pub use language::{Language, is_stop_word, stem};
 pub use person::{FirstPerson, first_person, has_unspaced_first_person};
 pub use phrase::{chain, counted};
-pub use words::{each_word, query_terms, said, term_set, terms};
+pub use words::{each_word, folded_text, query_terms, term_set, terms};

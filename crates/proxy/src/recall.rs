@@ -276,7 +276,7 @@ fn told(
     let mut ranking = ranking(found);
     ranking.messages.retain(|hit| elsewhere(hit.doc.session.as_ref()));
     ranking.memories.retain(|hit| elsewhere(hit.doc.session.as_ref()));
-    let told = recall::told(&ranking, question, asker, &engine.settings().zone, &Messages);
+    let told = recall::memory_lines(&ranking, question, asker, &engine.settings().zone, &Messages);
     let recalled = told.into_iter().map(|line| RecalledMemory {
         id: line.id,
         text: line.text,
@@ -296,15 +296,15 @@ fn ranking(found: Found) -> recall::Ranking {
 
 /// What a search found that may stand alone as the answer to its question: the best of people's own words, with the id of its row, or
 /// what they said last of the same where that puts the best in doubt. None where another line would only be the next guess.
-pub fn sure(found: Found, search: &Search, zone: &Zone) -> Option<recall::Told> {
-    let mut told = recall::told(&ranking(found), &search.query, &search.owner, zone, &Messages);
+pub fn sure(found: Found, search: &Search, zone: &Zone) -> Option<recall::MemoryLine> {
+    let mut told = recall::memory_lines(&ranking(found), &search.query, &search.owner, zone, &Messages);
     told.retain(|line| line.is_own);
     let best = told.first().filter(|line| line.answers)?;
     let asked: BTreeSet<String> = terms(&search.query).into_iter().collect();
     let shared = |said: &&str| terms(said).iter().filter(|term| asked.contains(*term)).count();
     let answer = sentences(&best.said).into_iter().max_by_key(shared)?;
     let earlier = Remark::new(answer, best.said_at);
-    let doubts = |line: &&recall::Told| {
+    let doubts = |line: &&recall::MemoryLine| {
         let said = sentences(&line.said).into_iter();
         line.until.is_none()
             && said
@@ -312,7 +312,7 @@ pub fn sure(found: Found, search: &Search, zone: &Zone) -> Option<recall::Told> 
                 .any(|later| later.doubts(&earlier))
     };
     let last = told.iter().filter(doubts).max_by_key(|line| line.said_at);
-    last.or(Some(best)).map(|line| recall::Told {
+    last.or(Some(best)).map(|line| recall::MemoryLine {
         id: told_id(&line.id),
         ..line.clone()
     })

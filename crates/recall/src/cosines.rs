@@ -78,15 +78,15 @@ impl Cosines {
 
     /// A cosine of this model, converted to the built-in table's scale.
     pub fn usual(self, cosine: f32) -> f32 {
-        Self::default().at(self.standing(cosine))
+        Self::default().at(self.deviations(cosine))
     }
 
     /// A cosine of the built-in table, converted to this model's scale.
     pub fn own(self, usual: f32) -> f32 {
-        self.at(Self::default().standing(usual))
+        self.at(Self::default().deviations(usual))
     }
 
-    fn standing(self, cosine: f32) -> f32 {
+    fn deviations(self, cosine: f32) -> f32 {
         (cosine - self.mean) / self.deviation
     }
 

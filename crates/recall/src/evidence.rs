@@ -79,7 +79,7 @@ impl Evidence {
                 let count = f32::from(posting.count);
                 self.keyword[posting.slot as usize] +=
                     wanted.share * turns.saturate(at, count, weights.k1, weights.b);
-                for (other, weight) in near.around(lineup, at) {
+                for (other, weight) in near.neighbourhood(lineup, at) {
                     in_near.add(other, count * weight);
                 }
                 in_sitting.add(lineup.sitting_of[at] as usize, count);
@@ -118,7 +118,7 @@ impl Evidence {
             let spread = Spread::of(&cosines);
             for (slot, cosine) in slots.iter().zip(cosines) {
                 self.vector[*slot as usize] =
-                    cosine.map_or(0.0, |cosine| spread.standing(cosine, weights.far));
+                    cosine.map_or(0.0, |cosine| spread.standardised(cosine, weights.far));
             }
         }
         for (of, sitting) in lineup.sittings.iter().enumerate() {
@@ -202,7 +202,7 @@ impl Spread {
     }
 
     /// 0 for an ordinary row; 1 for a row `far` deviations above it.
-    fn standing(self, cosine: f32, far: f32) -> f32 {
+    fn standardised(self, cosine: f32, far: f32) -> f32 {
         ((cosine - self.mean) / (self.deviation * far)).clamp(0.0, 1.0)
     }
 }

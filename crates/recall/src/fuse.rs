@@ -31,7 +31,7 @@ const NEW_DAYS: f32 = 30.0;
 const HALF_SAID_WORDS: f32 = 12.0;
 
 /// Superseded turns, with the later turn that superseded each.
-pub(crate) type Later = BTreeMap<Slot, Slot>;
+pub(crate) type LaterTurns = BTreeMap<Slot, Slot>;
 
 pub(crate) struct Fusion<'a> {
     pub(crate) corpus: &'a Corpus,
@@ -47,7 +47,7 @@ impl Fusion<'_> {
     /// The strength of each visible row, by slot; and the superseded turns with their successors,
     /// as proved by the facts made from them. A likely successor only ranks first; a proved one
     /// also marks the other turn as earlier.
-    pub(crate) fn standing(&self) -> (Vec<f32>, Later) {
+    pub(crate) fn strengths(&self) -> (Vec<f32>, LaterTurns) {
         let mut strengths = vec![0.0; self.corpus.slots_end()];
         let facts = self.facts(&mut strengths);
         for (place, slot) in self.lineup.turns.iter().enumerate() {
@@ -95,7 +95,7 @@ impl Fusion<'_> {
     }
 
     /// Evidence of a row's words and meaning.
-    fn said(&self, slot: Slot) -> f32 {
+    fn text_evidence(&self, slot: Slot) -> f32 {
         let at = slot as usize;
         self.weights.keyword * self.evidence.keyword[at] + self.weights.vector * self.evidence.vector[at]
     }
@@ -107,7 +107,7 @@ impl Fusion<'_> {
         } else {
             0.0
         };
-        self.said(slot) + moment
+        self.text_evidence(slot) + moment
     }
 
     /// How well the time of a row fits a question without a subject: the named time, or a recent
@@ -208,10 +208,10 @@ impl Fusion<'_> {
 
     /// Facts lend strength to their source turns. A source of an ended fact keeps most of its
     /// strength, and the successor's source gets at least as much.
-    fn lend(&self, facts: &[Slot], strengths: &mut [f32]) -> Later {
+    fn lend(&self, facts: &[Slot], strengths: &mut [f32]) -> LaterTurns {
         let mut lent: Vec<(Slot, f32)> = Vec::new();
         for slot in facts {
-            let said = self.said(*slot);
+            let said = self.text_evidence(*slot);
             for (_, turn) in self.sources(*slot) {
                 match lent.iter_mut().find(|(known, _)| *known == turn) {
                     Some((_, most)) => *most = most.max(said),
@@ -222,7 +222,7 @@ impl Fusion<'_> {
         for (turn, most) in lent {
             strengths[turn as usize] += self.weights.memory * most;
         }
-        let (mut later, mut told_over) = (Later::new(), BTreeSet::<Slot>::new());
+        let (mut later, mut told_over) = (LaterTurns::new(), BTreeSet::<Slot>::new());
         for link in self.validity.in_order() {
             let (old, new) = self.validity.links.turns(link);
             let seen = |turn: &&Slot| self.lineup.place(**turn).is_some();

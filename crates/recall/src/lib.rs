@@ -9,7 +9,7 @@
 //! `rank` (the steps), `lineup` (the visible rows), `question` with `asking`, `evidence` with
 //! `near` and `cosines`, `validity`, `fuse` with [`Weights`], `state` with `statement` (questions
 //! about a present state), `score`; [`rerank`](Shortlist) (the order that a reranker makes); and
-//! [`told`], the text for a model.
+//! [`memory_lines`], the text for a model.
 
 mod asking;
 mod corpus;
@@ -19,6 +19,7 @@ mod fuse;
 mod hit;
 mod lexicon;
 mod lineup;
+mod memory_lines;
 mod near;
 mod postings;
 mod question;
@@ -31,7 +32,6 @@ mod statement;
 #[cfg(test)]
 mod tests;
 pub mod time;
-mod told;
 mod validity;
 mod vectors;
 mod weights;
@@ -39,6 +39,6 @@ mod weights;
 pub use corpus::Corpus;
 pub use cosines::{Cosines, QUESTIONS, STATEMENTS};
 pub use hit::{Hit, Method, Query, Ranking, Why, cut_to_tokens};
+pub use memory_lines::{MemoryLine, Reader, memory_lines};
 pub use rerank::{RERANKED_MAX, Shortlist};
-pub use told::{Reader, Told, told};
 pub use weights::Weights;

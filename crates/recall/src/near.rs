@@ -36,7 +36,7 @@ impl Near {
     }
 
     /// A turn's neighbourhood, itself included, with weights.
-    pub(crate) fn around(&self, lineup: &Lineup, at: usize) -> impl Iterator<Item = (usize, f32)> {
+    pub(crate) fn neighbourhood(&self, lineup: &Lineup, at: usize) -> impl Iterator<Item = (usize, f32)> {
         let sitting = lineup.sitting(at);
         let places = at.saturating_sub(REACH).max(sitting.start)..(at + REACH + 1).min(sitting.end);
         places.map(move |other| {
@@ -52,7 +52,7 @@ impl Near {
     pub(crate) fn lengths(&self, lineup: &Lineup, lengths: &[f32]) -> Vec<f32> {
         (0..lengths.len())
             .map(|at| {
-                self.around(lineup, at)
+                self.neighbourhood(lineup, at)
                     .map(|(other, weight)| lengths[other] * weight)
                     .sum()
             })

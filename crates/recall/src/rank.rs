@@ -10,7 +10,7 @@ use model::{Doc, Filter};
 
 use crate::corpus::Corpus;
 use crate::evidence::Evidence;
-use crate::fuse::{Fusion, Later};
+use crate::fuse::{Fusion, LaterTurns};
 use crate::hit::{Hit, Method, Query, Ranking, Why};
 use crate::lineup::Lineup;
 use crate::postings::Slot;
@@ -62,7 +62,7 @@ fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ranking {
         weights,
         now,
     };
-    let (strengths, later) = fusion.standing();
+    let (strengths, later) = fusion.strengths();
     let ranker = Ranker {
         strengths,
         later,
@@ -83,7 +83,7 @@ struct Ranker<'a> {
     fusion: Fusion<'a>,
     query: &'a Query<'a>,
     strengths: Vec<f32>,
-    later: Later,
+    later: LaterTurns,
     scale: Scale,
     keywords: bool,
 }

@@ -9,7 +9,7 @@ use model::text::term_set;
 use model::{Doc, Owner, Zone};
 
 use crate::hit::{Hit, Ranking};
-use crate::told::{sentences_for, speaker};
+use crate::memory_lines::{sentences_for, speaker};
 
 /// Maximum number of hits that a reranker reads.
 pub const RERANKED_MAX: usize = 50;

@@ -20,7 +20,7 @@ macro_rules! weights {
 
         impl Weights {
             /// Each weight with its name.
-            pub fn named(&mut self) -> [(&'static str, &mut f32); [$(stringify!($name)),+].len()] {
+            pub fn by_name(&mut self) -> [(&'static str, &mut f32); [$(stringify!($name)),+].len()] {
                 [$((stringify!($name), &mut self.$name)),+]
             }
         }

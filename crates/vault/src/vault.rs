@@ -226,7 +226,7 @@ impl Vault for MarkdownVault {
     fn path_of(&self, entry: &Entry) -> VaultPath {
         let path = markdown::path_of(entry, &self.writer.zone);
         match self.name() {
-            Some(name) => markdown::place::beside(&path, entry.kind, &name).into(),
+            Some(name) => markdown::place::ledger_path(&path, entry.kind, &name).into(),
             None => path.into(),
         }
     }
@@ -254,7 +254,7 @@ impl Vault for MarkdownVault {
 
     fn is_named(&self, path: &VaultPath) -> bool {
         self.name()
-            .is_some_and(|name| markdown::place::is_of(path, &name))
+            .is_some_and(|name| markdown::place::is_ledger_path(path, &name))
     }
 
     fn folder_of(&self, scope: &Scope) -> String {

@@ -102,7 +102,7 @@ async fn by_model(model: &Endpoint, cell: &Cell) -> anyhow::Result<Extracted> {
         Ok(answer) => {
             let facts = answer.facts.into_iter();
             let new: Vec<Fact> = facts
-                .filter(|fact| !extract::is_told(fact, &extracted.facts))
+                .filter(|fact| !extract::is_covered(fact, &extracted.facts))
                 .collect();
             extracted.facts.extend(new);
             extracted.dropped.extend(answer.dropped);
@@ -130,7 +130,7 @@ fn standing(facts: &[Fact]) -> Vec<&str> {
         if known.repeats(&statement, |_| Counts::Yes) {
             continue;
         }
-        let relations = known.standing(&statement, |_| Counts::Yes);
+        let relations = known.supersession(&statement, |_| Counts::Yes);
         for old in &relations.supersedes {
             standing.remove(old);
         }

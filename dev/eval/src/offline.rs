@@ -150,7 +150,7 @@ pub(crate) fn weights(changes: &[String]) -> anyhow::Result<Weights> {
         let (name, value) = change
             .split_once('=')
             .with_context(|| format!("`{change}` is not NAME=VALUE"))?;
-        let mut known = weights.named();
+        let mut known = weights.by_name();
         let Some((_, weight)) = known.iter_mut().find(|(known, _)| *known == name) else {
             bail!(
                 "there is no weight `{name}`: use one of {}",
@@ -324,7 +324,7 @@ fn tell(case: &Case, cell: &Cell, known: &mut KnownFacts, docs: &mut Vec<Doc>) {
     for fact in extract::facts(cell, &zone) {
         let id = EntryId::new(format!("af{}", docs.len()));
         let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
-        let supersedes = known.standing(&statement, |_| Counts::Yes).supersedes;
+        let supersedes = known.supersession(&statement, |_| Counts::Yes).supersedes;
         known.insert(id.clone(), statement, supersedes.clone());
         docs.push(Doc {
             parent: parent.clone(),

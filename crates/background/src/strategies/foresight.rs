@@ -68,7 +68,7 @@ impl Strategy for ExtractForesight {
         let put: Vec<Entry> = self
             .announced(&cell, owner)
             .into_iter()
-            .filter(|new| !is_known(new) && !taken_back.contains(&text::said(&new.content)))
+            .filter(|new| !is_known(new) && !taken_back.contains(&text::folded_text(&new.content)))
             .map(|new| entry(&new, &cell, owner))
             .collect();
         let count = put.len();
@@ -98,7 +98,7 @@ impl ExtractForesight {
             .map_err(failed)?
             .into_iter();
         let taken_back = all.filter(|one| matches!(one.belief, Belief::Again | Belief::Withdrawn));
-        Ok(taken_back.map(|one| text::said(&one.text)).collect())
+        Ok(taken_back.map(|one| text::folded_text(&one.text)).collect())
     }
 }
 

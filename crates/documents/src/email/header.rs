@@ -52,8 +52,8 @@ impl Header {
     }
 
     /// A field, decoded for a reader.
-    pub(super) fn shown(&self, name: &str) -> String {
-        one_line(&words(self.raw(name)))
+    pub(super) fn decoded(&self, name: &str) -> String {
+        one_line(&decoded_words(self.raw(name)))
     }
 
     /// The first word of a field, in lower case: the type of `Content-Type`.
@@ -90,7 +90,7 @@ impl Header {
         let bytes = found?;
         Some(match charset {
             Some(charset) => charset.decode_without_bom_handling(&bytes).0.into_owned(),
-            None => words(&String::from_utf8_lossy(&bytes)),
+            None => decoded_words(&String::from_utf8_lossy(&bytes)),
         })
     }
 }
@@ -135,7 +135,7 @@ fn parameters(field: &str) -> Vec<(String, String)> {
 
 /// A text with its encoded words decoded, such as `=?utf-8?q?Gr=C3=BC=C3=9Fe?=`. White space
 /// between two such words is dropped.
-fn words(text: &str) -> String {
+fn decoded_words(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;
     let mut is_after_word = false;

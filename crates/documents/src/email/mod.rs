@@ -65,10 +65,10 @@ pub(crate) fn markdown(bytes: &[u8]) -> Result<String, Unreadable> {
     }
     let mut writer = Writer::default();
     writer.start_heading(1);
-    writer.text(&header.shown("subject"));
+    writer.text(&header.decoded("subject"));
     writer.end_heading();
     writer.start_list(None);
-    let fields = SHOWN.iter().map(|(field, label)| (*label, header.shown(field)));
+    let fields = SHOWN.iter().map(|(field, label)| (*label, header.decoded(field)));
     let attached = message.attached.into_iter().map(|name| ("Attachment", name));
     for (label, value) in fields.chain(attached).filter(|(_, value)| !value.is_empty()) {
         writer.start_item();

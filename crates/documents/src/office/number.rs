@@ -54,7 +54,7 @@ impl NumberFormat {
     }
 
     /// A number in this format; unchanged if it is no number.
-    pub(super) fn shown(self, number: &str, counts_from_1904: bool) -> String {
+    pub(super) fn formatted(self, number: &str, counts_from_1904: bool) -> String {
         let Some(value) = number
             .trim()
             .parse::<f64>()

@@ -244,7 +244,7 @@ impl<'s> Sheet<'s> {
             "b" if value.trim() == "1" => "TRUE".to_owned(),
             "b" => "FALSE".to_owned(),
             "str" | "inlineStr" | "e" | "d" => value.to_owned(),
-            _ => cell.format.shown(value, self.workbook.counts_from_1904),
+            _ => cell.format.formatted(value, self.workbook.counts_from_1904),
         };
         if self.block_bytes > TEXT_MAX_BYTES {
             return Err(Unreadable::TooMuchText);

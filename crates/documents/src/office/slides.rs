@@ -35,14 +35,14 @@ pub(super) fn markdown(package: &mut Package<'_>, main: &str, text: &str) -> Res
         }
         let relations = package.relations(part)?;
         let notes = package.related(&relations, "notesSlide")?.unwrap_or_default();
-        let has_notes = !words(&notes, &[ShapeRole::Body])?.trim().is_empty();
-        let has_text = !words(&slide, &[ShapeRole::Title, ShapeRole::Body, ShapeRole::Free])?
+        let has_notes = !shape_text(&notes, &[ShapeRole::Body])?.trim().is_empty();
+        let has_text = !shape_text(&slide, &[ShapeRole::Title, ShapeRole::Body, ShapeRole::Free])?
             .trim()
             .is_empty();
         if !has_notes && !has_text {
             continue;
         }
-        let title = words(&slide, &[ShapeRole::Title])?;
+        let title = shape_text(&slide, &[ShapeRole::Title])?;
         let title = if title.trim().is_empty() {
             format!("Slide {number}")
         } else {
@@ -105,7 +105,7 @@ fn shape(xml: &mut Xml<'_>) -> Result<ShapeRole, Unreadable> {
 }
 
 /// The words in shapes with these roles.
-fn words(slide: &str, wanted: &[ShapeRole]) -> Result<String, Unreadable> {
+fn shape_text(slide: &str, wanted: &[ShapeRole]) -> Result<String, Unreadable> {
     let mut words = String::new();
     let mut xml = Xml::new(slide);
     while let Some(piece) = xml.next()? {

@@ -18,7 +18,7 @@ const HEADING_MAX: u8 = 6;
 
 /// Properties of a paragraph or a style.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Manner {
+pub(super) struct Formatting {
     pub(super) style: Option<String>,
     /// Its outline level, from 0; 9 is plain text.
     outline: Option<u8>,
@@ -30,13 +30,13 @@ pub(super) struct Manner {
 
 #[derive(Debug, Default)]
 pub(super) struct Styles {
-    manners: BTreeMap<String, Manner>,
+    formattings: BTreeMap<String, Formatting>,
     /// The format of each list, and the ordered levels of each format.
     lists: BTreeMap<String, String>,
     ordered: BTreeSet<(String, usize)>,
 }
 
-impl Manner {
+impl Formatting {
     /// Adds the property of an element. False for a change of properties, whose content holds the
     /// former ones.
     pub(super) fn take(&mut self, tag: &BytesStart<'_>) -> bool {
@@ -72,16 +72,16 @@ impl Styles {
             if tag.local_name().into_inner() != "style" {
                 continue;
             }
-            let mut style = Manner::default();
+            let mut style = Formatting::default();
             xml.each_inside(|inner| {
                 if inner.local_name().into_inner() == "name" {
                     style.outline = attribute(inner, "val").and_then(|name| heading(&name));
                 }
                 style.take(inner)
             })?;
-            self.manners
+            self.formattings
                 .insert(attribute(&tag, "styleId").unwrap_or_default(), style);
-            if self.manners.len() > NAMES_MAX {
+            if self.formattings.len() > NAMES_MAX {
                 return Err(Unreadable::TooComplex);
             }
         }
@@ -108,27 +108,32 @@ impl Styles {
     }
 
     /// The properties, followed by those of the styles they are based on, the nearest first.
-    fn chain<'s>(&'s self, manner: &'s Manner) -> impl Iterator<Item = &'s Manner> {
-        let base = |manner: &&'s Manner| self.manners.get(manner.style.as_ref()?);
-        std::iter::successors(Some(manner), base).take(BASES_MAX)
+    fn chain<'s>(&'s self, formatting: &'s Formatting) -> impl Iterator<Item = &'s Formatting> {
+        let base = |formatting: &&'s Formatting| self.formattings.get(formatting.style.as_ref()?);
+        std::iter::successors(Some(formatting), base).take(BASES_MAX)
     }
 
     /// Whether the text is hidden.
-    pub(super) fn is_hidden(&self, manner: &Manner) -> bool {
-        self.chain(manner).find_map(|manner| manner.is_hidden) == Some(true)
+    pub(super) fn is_hidden(&self, formatting: &Formatting) -> bool {
+        self.chain(formatting).find_map(|formatting| formatting.is_hidden) == Some(true)
     }
 
     /// The level of a heading, from 1.
-    pub(super) fn heading(&self, manner: &Manner) -> Option<u8> {
-        let outline = self.chain(manner).find_map(|manner| manner.outline)?;
+    pub(super) fn heading(&self, formatting: &Formatting) -> Option<u8> {
+        let outline = self.chain(formatting).find_map(|formatting| formatting.outline)?;
         (outline < 9).then_some((outline + 1).min(HEADING_MAX))
     }
 
     /// The level of an item of a list, from 0, and whether the list is ordered.
-    pub(super) fn item(&self, manner: &Manner) -> Option<(usize, bool)> {
-        let list = self.chain(manner).find_map(|manner| manner.list.as_ref())?;
+    pub(super) fn item(&self, formatting: &Formatting) -> Option<(usize, bool)> {
+        let list = self
+            .chain(formatting)
+            .find_map(|formatting| formatting.list.as_ref())?;
         let format = self.lists.get(list)?;
-        let level = self.chain(manner).find_map(|manner| manner.level).unwrap_or(0);
+        let level = self
+            .chain(formatting)
+            .find_map(|formatting| formatting.level)
+            .unwrap_or(0);
         Some((level, self.ordered.contains(&(format.clone(), level))))
     }
 }

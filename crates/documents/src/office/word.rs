@@ -7,7 +7,7 @@ use quick_xml::events::BytesStart;
 
 use super::package::{Package, Relations};
 use super::pen::{ParagraphKind, Pen};
-use super::styles::{Manner, Styles};
+use super::styles::{Formatting, Styles};
 use super::xml::{Xml, XmlPiece, attribute, is_on, relationship};
 use crate::Unreadable;
 
@@ -60,9 +60,9 @@ impl WordReader {
             "p" => self.pen.paragraph(ParagraphKind::Plain),
             "pPr" => self.paragraph(xml)?,
             "rPr" => {
-                let mut manner = Manner::default();
-                xml.each_inside(|tag| manner.take(tag))?;
-                if self.styles.is_hidden(&manner) {
+                let mut formatting = Formatting::default();
+                xml.each_inside(|tag| formatting.take(tag))?;
+                if self.styles.is_hidden(&formatting) {
                     xml.skip()?;
                 }
             }
@@ -104,15 +104,15 @@ impl WordReader {
     }
 
     fn paragraph(&mut self, xml: &mut Xml<'_>) -> Result<(), Unreadable> {
-        let mut manner = Manner::default();
+        let mut formatting = Formatting::default();
         // The format of the paragraph mark does not apply to the text.
-        xml.each_inside(|tag| tag.local_name().into_inner() != "rPr" && manner.take(tag))?;
-        if self.styles.is_hidden(&manner) {
+        xml.each_inside(|tag| tag.local_name().into_inner() != "rPr" && formatting.take(tag))?;
+        if self.styles.is_hidden(&formatting) {
             return xml.skip();
         }
-        if let Some(level) = self.styles.heading(&manner) {
+        if let Some(level) = self.styles.heading(&formatting) {
             self.pen.paragraph(ParagraphKind::Heading(level));
-        } else if let Some((level, is_ordered)) = self.styles.item(&manner) {
+        } else if let Some((level, is_ordered)) = self.styles.item(&formatting) {
             self.pen.paragraph(ParagraphKind::Item { level, is_ordered });
         }
         Ok(())

@@ -3,7 +3,7 @@
 //! Owns: which statements are announcements, and their period. Never: a habit, a wish without a time, or a model's text.
 
 use crate::consolidate::text::{hash, plain};
-use crate::facts::{Told, announced};
+use crate::facts::{StatedFact, announced};
 use model::{Message, MessageId, SenderId, Timestamp, Zone, text};
 use recall::time::{Expression, NUMBERS, Span, Tense, expressions};
 
@@ -64,7 +64,7 @@ pub fn foresights(messages: &[Message], zone: &Zone) -> Vec<Foresight> {
     found
 }
 
-fn of_fact(Told { fact, sentence, .. }: Told, zone: &Zone) -> Option<Foresight> {
+fn of_fact(StatedFact { fact, sentence, .. }: StatedFact, zone: &Zone) -> Option<Foresight> {
     let is_over = |word: &str| matches!(word, "had" | "was" | "were" | "lost");
     if fact.text.split(' ').any(is_over) {
         return None;
@@ -82,7 +82,7 @@ fn of_fact(Told { fact, sentence, .. }: Told, zone: &Zone) -> Option<Foresight> 
         .or_else(|| ahead.iter().find(named))?;
     let (from, until) = within(
         expression.span,
-        beside(&sentence, expression.span, fact.said_at, zone),
+        text_about(&sentence, expression.span, fact.said_at, zone),
     );
     Some(Foresight {
         content: plain(&fact.text, CONTENT_CHARS_MAX),
@@ -97,7 +97,7 @@ fn of_fact(Told { fact, sentence, .. }: Told, zone: &Zone) -> Option<Foresight> 
 
 /// The part of a sentence about a day: all of it, or, if it names other days too, the text between
 /// this day and the next.
-fn beside<'a>(sentence: &'a str, day: Span, said_at: Timestamp, zone: &Zone) -> &'a str {
+fn text_about<'a>(sentence: &'a str, day: Span, said_at: Timestamp, zone: &Zone) -> &'a str {
     let mut days = expressions(sentence, said_at, zone);
     days.retain(|one| one.span.to.millis() - one.span.from.millis() <= DAY_MILLIS);
     let is_this = |one: &&Expression| zone.date(one.span.from) == zone.date(day.from);

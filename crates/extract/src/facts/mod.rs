@@ -45,7 +45,7 @@ const PER_CELL_MAX: usize = 60;
 /// The facts of a segment, in order; often none.
 pub fn facts(cell: &Cell, zone: &Zone) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
-    for Told { fact, .. } in told(&cell.messages, zone) {
+    for StatedFact { fact, .. } in stated_facts(&cell.messages, zone) {
         let known = facts
             .iter()
             .position(|known| is_duplicate(&known.text, &fact.text));
@@ -60,7 +60,7 @@ pub fn facts(cell: &Cell, zone: &Zone) -> Vec<Fact> {
 }
 
 /// A fact, and its source sentence.
-pub(crate) struct Told {
+pub(crate) struct StatedFact {
     pub(crate) fact: Fact,
     pub(crate) sentence: String,
     /// The next sentence corrects it: "no, it's a 2007"; the fact says both.
@@ -69,12 +69,18 @@ pub(crate) struct Told {
 
 /// The facts of people's messages, in order; none from the message on that sets a scene, in which
 /// anybody may speak.
-pub(crate) fn told<'a>(messages: &'a [Message], zone: &'a Zone) -> impl Iterator<Item = Told> + 'a {
-    of_people(messages).flat_map(move |message| of_message(message, zone, told_of))
+pub(crate) fn stated_facts<'a>(
+    messages: &'a [Message],
+    zone: &'a Zone,
+) -> impl Iterator<Item = StatedFact> + 'a {
+    of_people(messages).flat_map(move |message| of_message(message, zone, plain_statements))
 }
 
-/// As [`told`], with sentences and clauses about others: "the plumber comes on Friday".
-pub(crate) fn announced<'a>(messages: &'a [Message], zone: &'a Zone) -> impl Iterator<Item = Told> + 'a {
+/// As [`stated_facts`], with sentences and clauses about others: "the plumber comes on Friday".
+pub(crate) fn announced<'a>(
+    messages: &'a [Message],
+    zone: &'a Zone,
+) -> impl Iterator<Item = StatedFact> + 'a {
     of_people(messages).flat_map(move |message| of_message(message, zone, announced_of))
 }
 
@@ -84,7 +90,7 @@ fn announced_of(sentence: &str) -> Vec<statement::Statement<'_>> {
         .into_iter()
         .chain(clauses)
         .filter_map(statement::of_others);
-    told_of(sentence).into_iter().chain(others).collect()
+    plain_statements(sentence).into_iter().chain(others).collect()
 }
 
 fn of_people(messages: &[Message]) -> impl Iterator<Item = &Message> {
@@ -104,7 +110,7 @@ pub(crate) fn scene(messages: &[Message]) -> usize {
             .iter()
             .enumerate()
             .filter(|(_, message)| message.role == role);
-        of.filter(|(_, message)| material::has_speech(&visible::shown(message)))
+        of.filter(|(_, message)| material::has_speech(&visible::readable_text(message)))
             .map(|(at, _)| at)
             .collect()
     };
@@ -143,13 +149,13 @@ pub(crate) fn own_sentences(message: &Message) -> BTreeSet<String> {
 pub(crate) fn account(messages: &[Message]) -> impl Iterator<Item = (&Message, String)> {
     of_people(messages).flat_map(|message| {
         let text = written(message);
-        let told: Vec<String> = told_in(&text).map(str::to_owned).collect();
+        let told: Vec<String> = account_sentences(&text).map(str::to_owned).collect();
         told.into_iter().map(move |sentence| (message, sentence))
     })
 }
 
 /// The sentences of a text's own account.
-fn told_in(text: &str) -> impl Iterator<Item = &str> {
+fn account_sentences(text: &str) -> impl Iterator<Item = &str> {
     let stretches = material::account(text).into_iter().flat_map(material::stretches);
     stretches.flat_map(|stretch| material::spoken(sentences(stretch)))
 }
@@ -157,18 +163,18 @@ fn told_in(text: &str) -> impl Iterator<Item = &str> {
 /// A person's text; empty for other roles.
 fn written(message: &Message) -> String {
     match message.role {
-        Role::User => visible::shown(message),
+        Role::User => visible::readable_text(message),
         _ => String::new(),
     }
 }
 
 /// Whether a sentence of a person's message says a fact.
 pub(crate) fn is_fact(sentence: &str, message: &Message) -> bool {
-    message.role == Role::User && !sentence.starts_with('>') && !told_of(sentence).is_empty()
+    message.role == Role::User && !sentence.starts_with('>') && !plain_statements(sentence).is_empty()
 }
 
 /// The plain statements of a sentence; none of a sentence with a secret.
-fn told_of(sentence: &str) -> Vec<statement::Statement<'_>> {
+fn plain_statements(sentence: &str) -> Vec<statement::Statement<'_>> {
     if words(sentence).iter().any(|word| SECRETS.contains(&word.text)) {
         return Vec::new();
     }
@@ -186,7 +192,7 @@ pub fn statements(text: &str, speaker: &str) -> Vec<String> {
 
 /// The plain statements of sentences, each with its sentences: the next one may correct it.
 fn said_by<'a>(sentences: &[&'a str], speaker: &str) -> Vec<(String, Vec<&'a str>)> {
-    let name = visible::named(speaker);
+    let name = visible::speaker_named(speaker);
     let mut all: Vec<(String, Vec<&str>)> = Vec::new();
     let mut before = String::new();
     for sentence in sentences {
@@ -200,7 +206,7 @@ fn said_by<'a>(sentences: &[&'a str], speaker: &str) -> Vec<(String, Vec<&'a str
         before.clear();
         let shown = visible::readable(sentence);
         let shown = shown.trim_end();
-        for said in told_of(shown).into_iter().filter(|said| !said.is_plan) {
+        for said in plain_statements(shown).into_iter().filter(|said| !said.is_plan) {
             before = from_statement(shown, said.said);
             all.push((stated(&name, said.said), vec![sentence]));
         }
@@ -262,13 +268,13 @@ fn of_message(
     message: &Message,
     zone: &Zone,
     read: impl Fn(&str) -> Vec<statement::Statement<'_>>,
-) -> Vec<Told> {
+) -> Vec<StatedFact> {
     let name = visible::speaker(message);
-    let mut told: Vec<Told> = Vec::new();
+    let mut told: Vec<StatedFact> = Vec::new();
     // The last sentence, from its last statement on.
     let mut before = String::new();
     let text = written(message);
-    for sentence in told_in(&text) {
+    for sentence in account_sentences(&text) {
         if let Some(text) = corrected(&mut before, sentence, &name)
             && let Some(last) = told.last_mut()
         {
@@ -277,7 +283,7 @@ fn of_message(
             continue;
         }
         let is_dated = |text: &str| !expressions(text, message.time, zone).is_empty();
-        let made = |text: String| Told {
+        let made = |text: String| StatedFact {
             fact: Fact {
                 text,
                 sources: vec![message.id.clone()],

@@ -216,11 +216,12 @@ impl Tongue {
         }
         runs.extend(start.map(|start| start..words.len()));
         let runs = runs.into_iter();
-        runs.filter_map(|run| self.told(sentence, &words[run])).collect()
+        runs.filter_map(|run| self.statement_of(sentence, &words[run]))
+            .collect()
     }
 
     /// The statement of a run of clauses, if the run is complete and informative.
-    fn told<'a>(&self, sentence: &'a str, run: &[Word]) -> Option<Statement<'a>> {
+    fn statement_of<'a>(&self, sentence: &'a str, run: &[Word]) -> Option<Statement<'a>> {
         let (from, mut to) = (run.first()?.range.start, run.last()?.range.end);
         let behind = sentence[to..].chars().next();
         let is_quote = |c: char| QUOTES.contains(&c);

@@ -20,12 +20,12 @@ fn told_by(name: Option<&str>, text: &str) -> Vec<String> {
     facts.into_iter().map(|fact| fact.text).collect()
 }
 
-fn told(text: &str) -> Vec<String> {
+fn fact_texts(text: &str) -> Vec<String> {
     told_by(None, text)
 }
 
 fn check(text: &str, expect: &Expect) {
-    let lines: Vec<String> = text.lines().flat_map(told).collect();
+    let lines: Vec<String> = text.lines().flat_map(fact_texts).collect();
     expect.assert_eq(&lines.join("\n"));
 }
 
@@ -37,16 +37,16 @@ fn a_statement_that_the_next_sentence_corrects_keeps_the_correction() {
         "J'ai cinq poules et un coq. Non, six poules.",
     ];
     for text in corrected {
-        let facts = told(text);
+        let facts = fact_texts(text);
         let [fact] = facts.as_slice() else {
             panic!("{text}: {facts:?}");
         };
         assert_eq!(fact, text);
     }
     // The sentence answers somebody, asks, or goes on without a correction.
-    assert_eq!(told("No, I live in Oslo."), ["No, I live in Oslo."]);
-    assert_eq!(told("I live in Oslo. No, really?"), ["I live in Oslo."]);
-    assert_eq!(told("I live in Oslo. No cats there."), ["I live in Oslo."]);
+    assert_eq!(fact_texts("No, I live in Oslo."), ["No, I live in Oslo."]);
+    assert_eq!(fact_texts("I live in Oslo. No, really?"), ["I live in Oslo."]);
+    assert_eq!(fact_texts("I live in Oslo. No cats there."), ["I live in Oslo."]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_supposition_a_question_or_a_reference_to_the_talk_is_no_fact() {
         "你住在上海吗？",
         "",
     ] {
-        assert_eq!(told(text), [""; 0], "{text}");
+        assert_eq!(fact_texts(text), [""; 0], "{text}");
     }
 }
 
@@ -161,7 +161,7 @@ fn a_quotation_is_no_statement_of_its_writer() {
         "How do I say \"I'm pregnant and I don't eat cheese\" in Portuguese",
         "My entry says: “I am Titus, I'm married and I live at Vindolanda.” Is it long enough?",
     ] {
-        assert_eq!(told(text), [""; 0], "{text}");
+        assert_eq!(fact_texts(text), [""; 0], "{text}");
     }
     for text in [
         "My wife says \"you snore\", and laughs",
@@ -245,7 +245,7 @@ fn a_wish_for_answers_is_kept_as_it_was_said() {
         ("Never mind.", None),
         ("Never heard of it before.", None),
     ] {
-        assert_eq!(told(said).first().map(String::as_str), expected, "{said}");
+        assert_eq!(fact_texts(said).first().map(String::as_str), expected, "{said}");
     }
 }
 
@@ -257,7 +257,7 @@ fn material_is_no_account_of_its_sender() {
         "Let's role play. I'm Bromli, a dwarf from Khazad.",
         "> I live in Porto with my two cats.",
     ] {
-        assert_eq!(told(text), [""; 0], "{text}");
+        assert_eq!(fact_texts(text), [""; 0], "{text}");
     }
 }
 
@@ -326,7 +326,8 @@ fn a_shared_story_or_given_roles_make_a_scene() {
 
 #[test]
 fn text_next_to_an_own_line_has_no_known_author() {
-    let facts_of = |before: &str, material: &str, behind: &str| told(&format!("{before}{material}{behind}"));
+    let facts_of =
+        |before: &str, material: &str, behind: &str| fact_texts(&format!("{before}{material}{behind}"));
     let own = "I drive a tram in Porto.";
     for material in [
         "Fix the commas\n\nI am Gwyn from Merthyr and I keep bees.",
@@ -340,7 +341,7 @@ fn text_next_to_an_own_line_has_no_known_author() {
         assert_eq!(facts_of("", material, ""), [""; 0], "{material}");
         assert_eq!(facts_of(&format!("{own}\n\n"), material, ""), [own], "{material}");
     }
-    let before_a_lead = told(
+    let before_a_lead = fact_texts(
         "I work as a letting agent. Please answer this politely:\n\nI moved in on Monday. The oven is broken.",
     );
     assert_eq!(before_a_lead, ["I work as a letting agent."]);
@@ -355,7 +356,7 @@ fn text_next_to_an_own_line_has_no_known_author() {
     let quoted = facts_of("Sum this up: ", "\"I travel with two dogs.\"", &format!(" {own}"));
     assert_eq!(quoted, [own]);
     assert_eq!(
-        told("I'm a quiet law student with a piano.\n\nShould I answer this ad?"),
+        fact_texts("I'm a quiet law student with a piano.\n\nShould I answer this ad?"),
         [""; 0]
     );
 }
@@ -375,7 +376,7 @@ fn a_long_message_gives_few_facts() {
     let story: Vec<String> = (0..20)
         .map(|i| format!("I adopted a cat named Rex {i}."))
         .collect();
-    assert_eq!(told(&story.join(" ")).len(), 4);
+    assert_eq!(fact_texts(&story.join(" ")).len(), 4);
 }
 
 #[test]
@@ -449,7 +450,7 @@ proptest! {
         "soy", "je", "ne", "我住在上海", "，", "34", "don't", "\"",
     ]), 0..24)) {
         let text = words.join(" ");
-        for fact in told(&text) {
+        for fact in fact_texts(&text) {
             let said = fact.trim_end_matches(['.', '!', '。', '！']);
             let starts = text.to_lowercase().contains(&said.to_lowercase());
             prop_assert!(starts || fact.starts_with("I ask"), "{fact:?} of {text:?}");

@@ -79,7 +79,7 @@ fn is_good(case: &KnownCase) -> bool {
 }
 
 /// The skill made from the cluster, a person's before ours.
-fn standing<'s>(cluster: &Cluster<'_>, skills: &'s [KnownSkill]) -> Option<&'s KnownSkill> {
+fn existing_skill<'s>(cluster: &Cluster<'_>, skills: &'s [KnownSkill]) -> Option<&'s KnownSkill> {
     let ids: BTreeSet<&EntryId> = cluster.cases.iter().map(|case| &case.id).collect();
     let own = cluster.skill_id();
     let is_its = |standing: &&KnownSkill| {
@@ -154,7 +154,7 @@ const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required"
 /// The one request about a cluster; none if there is nothing to learn, or a person has decided.
 pub fn skill_request(cluster: &Cluster<'_>, skills: &[KnownSkill]) -> Option<Prompt> {
     let cases = worthy(cluster);
-    let there = standing(cluster, skills);
+    let there = existing_skill(cluster, skills);
     let is_told = there.is_some_and(|there| cases.iter().all(|case| there.skill.cases.contains(&case.id)));
     if is_told || !cases.iter().any(|case| is_good(case)) || there.is_some_and(|there| !there.is_ours()) {
         return None;
@@ -206,7 +206,7 @@ pub fn parse_skill(
     let name = slug(&text(data, "name")?).ok_or_else(|| SkillAnswerProblem::Shape {
         reason: "`name` must have a letter or a digit".to_owned(),
     })?;
-    let (id, name) = match standing(cluster, skills) {
+    let (id, name) = match existing_skill(cluster, skills) {
         Some(there) => (there.id.clone(), there.skill.name.clone()),
         None => (cluster.skill_id(), free_name(&name, skills)),
     };

@@ -80,12 +80,12 @@ fn work(talk: &str) -> Trajectory {
     all.remove(0)
 }
 
-fn told(talk: &str) -> Case {
+fn case_of(talk: &str) -> Case {
     case(&work(talk)).expect("it is worth telling")
 }
 
 fn known(id: &str, hours: i64, talk: &str) -> KnownCase {
-    let case = told(talk);
+    let case = case_of(talk);
     KnownCase {
         id: EntryId::new(id),
         time: Timestamp::from_millis(hours * 3_600_000),

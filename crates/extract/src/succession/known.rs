@@ -204,7 +204,7 @@ impl KnownFacts {
     }
 
     /// Relations between a fact and the counted ones.
-    pub fn standing(&self, new: &Statement, counts: impl Fn(&EntryId) -> Counts) -> Supersession {
+    pub fn supersession(&self, new: &Statement, counts: impl Fn(&EntryId) -> Counts) -> Supersession {
         let things = new
             .owned
             .iter()

@@ -18,7 +18,7 @@ fn replaced(older: &str, newer: &str) -> bool {
         statement(older, "2024-01-10T10:00:00Z"),
         Vec::new(),
     );
-    let standing = known.standing(&statement(newer, "2024-06-20T10:00:00Z"), |_| Counts::Yes);
+    let standing = known.supersession(&statement(newer, "2024-06-20T10:00:00Z"), |_| Counts::Yes);
     !standing.supersedes.is_empty()
 }
 
@@ -96,7 +96,7 @@ fn only_an_earlier_statement_is_superseded() {
             statement("My rent is now $800.", day),
             Vec::new(),
         );
-        known.standing(&new, |_| Counts::Yes)
+        known.supersession(&new, |_| Counts::Yes)
     };
     assert_eq!(older("2024-01-09T10:00:00Z").supersedes.len(), 1);
     assert_eq!(older("2024-01-10T10:00:00Z"), Supersession::default());
@@ -167,7 +167,7 @@ fn the_index_finds_the_same_relations_as_a_comparison_with_each_fact() {
     for new in &facts {
         let each: Vec<Supersession> = alone
             .iter()
-            .map(|known| known.standing(new, |_| Counts::Yes))
+            .map(|known| known.supersession(new, |_| Counts::Yes))
             .collect();
         let standing = Supersession {
             supersedes: each
@@ -177,7 +177,7 @@ fn the_index_finds_the_same_relations_as_a_comparison_with_each_fact() {
             valid_until: each.iter().filter_map(|standing| standing.valid_until).min(),
         };
         seen += usize::from(standing != Supersession::default());
-        assert_eq!(together.standing(new, |_| Counts::Yes), standing, "{new:?}");
+        assert_eq!(together.supersession(new, |_| Counts::Yes), standing, "{new:?}");
         for (n, other) in facts.iter().enumerate() {
             let said = together.repeats(new, |one| only(one, &id(n)));
             assert_eq!(said, alone[n].repeats(new, |_| Counts::Yes), "{new:?} {other:?}");
@@ -231,7 +231,7 @@ fn a_superseded_fact_holds_again_without_its_successor() {
     );
     let again = lives("Berlin", "2024-02-01T10:00:00Z");
     assert!(!known.repeats(&again, |_| Counts::Yes));
-    let standing = known.standing(&again, |_| Counts::Yes);
+    let standing = known.supersession(&again, |_| Counts::Yes);
     assert_eq!(standing.supersedes, std::slice::from_ref(&lisbon));
     // Without Lisbon, Berlin holds. If a fact outside the set superseded Lisbon, no known fact
     // holds.
@@ -244,17 +244,20 @@ fn a_superseded_fact_holds_again_without_its_successor() {
         }
     };
     assert!(!known.repeats(&again, replaced));
-    assert_eq!(known.standing(&again, replaced), Supersession::default());
+    assert_eq!(known.supersession(&again, replaced), Supersession::default());
     known.remove(&lisbon);
     assert!(known.repeats(&again, |_| Counts::Yes));
     assert!(!known.repeats(&again, |id| all_but(id, &berlin)));
     let oslo = lives("Oslo", "2023-12-01T00:00:00Z");
     assert_eq!(
-        known.standing(&oslo, |_| Counts::Yes).valid_until,
+        known.supersession(&oslo, |_| Counts::Yes).valid_until,
         Some(when("2024-01-31T20:00:00Z"))
     );
     known.remove(&berlin);
-    assert_eq!(known.standing(&oslo, |_| Counts::Yes), Supersession::default());
+    assert_eq!(
+        known.supersession(&oslo, |_| Counts::Yes),
+        Supersession::default()
+    );
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Wording {
 /// The mark of a statement, 16 hexadecimal digits: identifies a withdrawn statement without storing
 /// its words.
 pub fn mark(text: &str) -> String {
-    format!("{:016x}", Fnv::of(text::said(text).as_bytes()))
+    format!("{:016x}", Fnv::of(text::folded_text(text).as_bytes()))
 }
 
 /// Whether two texts say the same; most different ones are told apart without parsing their words.

@@ -28,7 +28,7 @@ const GOOD: &str = r#"{"parts":[
     {"last":3,"title":"Alice's move to Lisbon","summary":"Alice moved to Lisbon. Bob has a dog named Rex."},
     {"last":5,"title":"Alice's broken phone","summary":"Alice's phone is broken."}]}"#;
 
-fn shown(answer: &Answer) -> String {
+fn rendered(answer: &Answer) -> String {
     let mut out = String::new();
     for part in &answer.parts {
         writeln!(out, "..{} {} | {}", part.end, part.title, part.summary).expect("a string");
@@ -45,7 +45,7 @@ fn a_valid_answer_gives_parts() {
         ..3 Alice's move to Lisbon | Alice moved to Lisbon. Bob has a dog named Rex.
         ..5 Alice's broken phone | Alice's phone is broken.
     "#]]
-    .assert_eq(&shown(&parse(GOOD).expect("good")));
+    .assert_eq(&rendered(&parse(GOOD).expect("good")));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::talk;
 use crate::answer::{parse_facts, parse_parts};
 use crate::claim::StatedTalk;
-use crate::{Answer, Doubt, Tail, facts, is_told};
+use crate::{Answer, Doubt, Tail, facts, is_covered};
 
 const TALK: &str = "alice: Hi Bob, I moved to Lisbon last month.
      bob: Nice! I have a dog named Rex. Should I buy a horse?
@@ -300,8 +300,8 @@ fn a_fact_of_the_rules_is_not_repeated_by_the_model() {
     let told = parse_facts(&answer, &StatedTalk::of(&messages))
         .expect("an answer")
         .facts;
-    let is_told: Vec<bool> = told.iter().map(|fact| is_told(fact, &ruled)).collect();
-    assert_eq!(is_told, [true, false], "{told:?} {ruled:?}");
+    let are_covered: Vec<bool> = told.iter().map(|fact| is_covered(fact, &ruled)).collect();
+    assert_eq!(are_covered, [true, false], "{told:?} {ruled:?}");
 }
 
 #[test]

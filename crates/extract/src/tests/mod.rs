@@ -11,9 +11,9 @@ mod cuts;
 mod episodes;
 mod guards;
 pub(crate) mod prompts;
+mod properties;
 mod reading;
 mod trials;
-mod whole;
 
 use model::{
     Cell, CellId, Content, CutReason, Message, MessageId, Name, Role, Scope, SessionId, SessionKey,

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 
 use super::{at, message};
 use crate::sentence::sentences;
-use crate::visible::{own_words, shown};
+use crate::visible::{own_words, readable_text};
 use crate::words::{cut, words};
 
 fn check_sentences(text: &str, expect: &Expect) {
@@ -105,7 +105,7 @@ fn messages_of_tools_and_models_have_no_own_words() {
         ""
     );
     assert_eq!(
-        shown(&message(1, "bot", "<memory>x</memory>ok", at("2024-01-01"))).trim(),
+        readable_text(&message(1, "bot", "<memory>x</memory>ok", at("2024-01-01"))).trim(),
         "ok"
     );
 }

@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use model::Zone;
 
 use super::{cell, talk};
-use crate::{Interview, Reaction, facts, is_told};
+use crate::{Interview, Reaction, facts, is_covered};
 
 /// Compares the facts of an answer, and the rules' facts of its talk, with the expected ones.
 fn check(lines: &str, answer: &str, expect: &Expect) {
@@ -23,7 +23,7 @@ fn check(lines: &str, answer: &str, expect: &Expect) {
     }
     for fact in &answer.facts {
         let sources: Vec<&str> = fact.sources.iter().map(model::MessageId::as_str).collect();
-        let is_new = if is_told(fact, &ruled) { "known" } else { "adds" };
+        let is_new = if is_covered(fact, &ruled) { "known" } else { "adds" };
         writeln!(told, "{is_new}: {} ({})", fact.text, sources.join(" ")).expect("a string");
     }
     for dropped in &answer.dropped {

@@ -169,16 +169,18 @@ proptest! {
 
 #[test]
 fn a_named_ledger_writes_to_files_of_its_own_with_the_same_date() {
-    use crate::place::{beside, is_of};
-    let of = |kind, file: &str| beside(&format!("a/b/users/ann/{file}"), kind, "k3f9");
+    use crate::place::{is_ledger_path, ledger_path};
+    let of = |kind, file: &str| ledger_path(&format!("a/b/users/ann/{file}"), kind, "k3f9");
     let fact = of(EntryKind::Fact, "facts/2026-11-27.md");
     assert_eq!(fact, "a/b/users/ann/facts/2026-11-27.k3f9.md");
     let skill = of(EntryKind::Skill, "skills/deploy/SKILL.md");
     assert_eq!(skill, "a/b/users/ann/skills/deploy.k3f9/SKILL.md");
     let topic = of(EntryKind::Topic, "topics/d_1f00c3.md");
     assert_eq!(topic, "a/b/users/ann/topics/d_1f00c3.md");
-    assert!(is_of(&fact, "k3f9") && is_of(&skill, "k3f9") && !is_of(&topic, "k3f9"));
-    assert!(!is_of(&fact, "3f9") && !is_of("a/b/users/ann/facts/2026-11-27.md", "k3f9"));
+    assert!(
+        is_ledger_path(&fact, "k3f9") && is_ledger_path(&skill, "k3f9") && !is_ledger_path(&topic, "k3f9")
+    );
+    assert!(!is_ledger_path(&fact, "3f9") && !is_ledger_path("a/b/users/ann/facts/2026-11-27.md", "k3f9"));
     let place = Place::of(&fact).expect("a place");
     assert_eq!(place.date, "2026-11-27".parse().ok());
     assert_eq!(Place::of(&skill).expect("a place").kind, EntryKind::Skill);

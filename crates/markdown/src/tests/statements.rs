@@ -21,7 +21,7 @@ pub(super) fn bodies(parsed: &Parsed) -> Vec<String> {
 
 /// The expected result of a part of a page.
 #[derive(Debug, Clone)]
-enum Is {
+enum Expected {
     Facts(Vec<String>),
     /// No entry, but a report.
     Other,
@@ -30,7 +30,7 @@ enum Is {
 }
 
 /// Words without markup, of several scripts.
-fn words() -> BoxedStrategy<String> {
+fn plain_words() -> BoxedStrategy<String> {
     let word = select(vec![
         "tea", "I", "drink", "Zug", "猫は好き", "чай", "قهوة", "7", "é", "(so)", "„ja“", "€40", "🥁",
     ]);
@@ -40,7 +40,7 @@ fn words() -> BoxedStrategy<String> {
 }
 
 /// A part of a page, and its expected result.
-fn part() -> BoxedStrategy<(String, Is)> {
+fn part() -> BoxedStrategy<(String, Expected)> {
     let marks = vec!["- ", "* ", "+ ", "1. ", "100. ", "2) ", "- [x] ", "", "  "];
     let dress = vec![
         ("", ""),
@@ -51,14 +51,14 @@ fn part() -> BoxedStrategy<(String, Is)> {
         ("«", "»"),
         ("`", "` is it"),
     ];
-    let fact = (select(marks), select(dress), words()).prop_map(|(mark, (open, close), words)| {
+    let fact = (select(marks), select(dress), plain_words()).prop_map(|(mark, (open, close), words)| {
         let text = format!("{open}{words}{close}");
-        (format!("{mark}{text}"), Is::Facts(vec![text]))
+        (format!("{mark}{text}"), Expected::Facts(vec![text]))
     });
-    let wrapped = (words(), words()).prop_map(|(one, two)| {
+    let wrapped = (plain_words(), plain_words()).prop_map(|(one, two)| {
         (
             format!("- {one}\n  {two}"),
-            Is::Facts(vec![format!("{one} {two}")]),
+            Expected::Facts(vec![format!("{one} {two}")]),
         )
     });
     let hidden = select(vec![
@@ -70,15 +70,18 @@ fn part() -> BoxedStrategy<(String, Is)> {
         ("### ", ""),
         ("<!--\n## Old\n\n", "\n-->"),
     ]);
-    let hidden =
-        (hidden, words()).prop_map(|((open, close), words)| (format!("{open}{words}{close}"), Is::Nothing));
+    let hidden = (hidden, plain_words())
+        .prop_map(|((open, close), words)| (format!("{open}{words}{close}"), Expected::Nothing));
     let behind = (
-        words(),
+        plain_words(),
         select(vec![("<!-- ", " -->"), ("%%", "%%"), ("<!-- ", "\n  still -->")]),
-        words(),
+        plain_words(),
     )
         .prop_map(|(shown, (open, close), words)| {
-            (format!("- {shown} {open}{words}{close}"), Is::Facts(vec![shown]))
+            (
+                format!("- {shown} {open}{words}{close}"),
+                Expected::Facts(vec![shown]),
+            )
         });
     let other = select(vec![
         ("```sh\n", "\n\nrm x\n```"),
@@ -102,9 +105,9 @@ fn part() -> BoxedStrategy<(String, Is)> {
         ("[//]: # (", ")"),
         ("[a]: b '", "'"),
     ]);
-    let other =
-        (other, words()).prop_map(|((open, close), words)| (format!("{open}{words}{close}"), Is::Other));
-    let rule = select(vec!["***", "_ _ _", "- "]).prop_map(|rule| (rule.to_owned(), Is::Nothing));
+    let other = (other, plain_words())
+        .prop_map(|((open, close), words)| (format!("{open}{words}{close}"), Expected::Other));
+    let rule = select(vec!["***", "_ _ _", "- "]).prop_map(|rule| (rule.to_owned(), Expected::Nothing));
     prop_oneof![4 => fact, 2 => wrapped, 2 => hidden, 2 => behind, 4 => other, 1 => rule].boxed()
 }
 
@@ -122,9 +125,9 @@ proptest! {
                 told.push("before".to_owned());
             }
             match is {
-                Is::Facts(facts) => told.extend(facts.clone()),
-                Is::Other => reported.push(text.matches('\n').count() + 1),
-                Is::Nothing => {}
+                Expected::Facts(facts) => told.extend(facts.clone()),
+                Expected::Other => reported.push(text.matches('\n').count() + 1),
+                Expected::Nothing => {}
             }
             text.push_str(part);
             text.push_str("\n\n");

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use extract::mark;
-use model::text::said;
+use model::text::folded_text;
 use model::{
     CONFIRMED, Doc, DocKind, ENDED, Entry, EntryId, EntryKind, MessageId, Origin, Owner, Role, SCENE, Scope,
     SessionId, Timestamp, WRONG,
@@ -168,10 +168,10 @@ impl Believed {
 fn meant<'a>(rows: &'a [Arc<Doc>], asked: &Believed, id: &EntryId, verdict: Verdict) -> Vec<&'a Doc> {
     let is_of_scene = |doc: &Doc| asked.is_of_scene(doc, verdict);
     let played = rows.iter().filter(|doc| is_open(doc) && is_of_scene(doc));
-    let mut words: BTreeSet<String> = played.map(|doc| said(&doc.text)).collect();
-    words.insert(said(&asked.text));
+    let mut words: BTreeSet<String> = played.map(|doc| folded_text(&doc.text)).collect();
+    words.insert(folded_text(&asked.text));
     let is_meant = |doc: &&Arc<Doc>| {
-        let is_same = || words.contains(&said(&doc.text));
+        let is_same = || words.contains(&folded_text(&doc.text));
         is_open(doc)
             && match (verdict, asked.belief) {
                 (Verdict::Keep, belief) => {
@@ -249,11 +249,12 @@ fn made_of<'a>(rows: &[&'a Doc], gone: &BTreeSet<&str>, is_of_scene: impl Fn(&Do
     let mut going = derived::going_with(rows, gone);
     let facts = rows.iter().filter(|doc| is_open(doc));
     let (taken, left): (Vec<&&Doc>, Vec<&&Doc>) = facts.partition(|doc| gone.contains(&*doc.key.id));
-    let words = |facts: &[&&Doc]| -> BTreeSet<String> { facts.iter().map(|doc| said(&doc.text)).collect() };
+    let words =
+        |facts: &[&&Doc]| -> BTreeSet<String> { facts.iter().map(|doc| folded_text(&doc.text)).collect() };
     let (taken, left) = (words(&taken), words(&left));
     let goes = |doc: &&&Doc| match doc.kind {
         DocKind::Entry(EntryKind::Profile) => {
-            let words = said(&doc.text);
+            let words = folded_text(&doc.text);
             taken.contains(&words) && !left.contains(&words)
         }
         DocKind::Entry(EntryKind::Foresight) => is_of_scene(doc),
@@ -328,8 +329,8 @@ impl Judged {
 
 /// The person's messages that say a statement in the same words.
 fn saying(rows: &[Arc<Doc>], owner: &Owner, text: &str) -> Vec<MessageId> {
-    let words = said(text);
-    let says = |turn: &&&Arc<Doc>| statements(turn).iter().any(|one| said(one) == words);
+    let words = folded_text(text);
+    let says = |turn: &&&Arc<Doc>| statements(turn).iter().any(|one| folded_text(one) == words);
     let saying = own_turns(rows, owner);
     let sources = saying.iter().filter(says).flat_map(|turn| &turn.sources);
     sources.cloned().collect()
@@ -412,14 +413,14 @@ fn statements_of(rows: &[Arc<Doc>], owner: &Owner) -> Vec<Believed> {
                 *at = answered_at(fact).max(*at);
             }
             None => {
-                known.insert(said(&fact.text));
+                known.insert(folded_text(&fact.text));
             }
         }
     }
     let mut all = Vec::new();
     for turn in own_turns(rows, owner) {
         for text in statements(turn) {
-            if !known.insert(said(&text)) {
+            if !known.insert(folded_text(&text)) {
                 continue;
             }
             let mark = mark(&text);

@@ -55,7 +55,10 @@ pub(crate) async fn pass(intake: &Intake, session: &SessionKey) -> Result<usize,
     };
     let cut = cut_at(intake, session, &buffer, parts).await?;
     let is_full = |rest: &[Message]| {
-        let tokens: usize = rest.iter().map(|message| extract::tokens(&message.said())).sum();
+        let tokens: usize = rest
+            .iter()
+            .map(|message| extract::tokens(&message.own_text()))
+            .sum();
         rest.len() >= limits.messages_max || tokens >= limits.tokens_max
     };
     if cut == 0 && is_full(&buffer) {

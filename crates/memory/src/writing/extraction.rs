@@ -161,7 +161,7 @@ impl CellContent {
                 self.author.clone_from(&model);
             }
         }
-        facts.retain(|fact| !extract::is_told(fact, &self.facts));
+        facts.retain(|fact| !extract::is_covered(fact, &self.facts));
         self.facts.extend(facts);
         self.model = Some(model);
         self
@@ -217,8 +217,8 @@ impl CellContent {
                 continue;
             }
             let standing = known
-                .standing(&statement, counts)
-                .with(news.facts.standing(&statement, |_| Counts::Yes));
+                .supersession(&statement, counts)
+                .with(news.facts.supersession(&statement, |_| Counts::Yes));
             news.replaced.extend(standing.supersedes.iter().cloned());
             let entry = self.fact_entry(cell, owner, n, fact, standing);
             let learnt = (entry.id.clone(), statement, entry.supersedes.clone());

@@ -3,7 +3,7 @@
 //! Owns: distinguishing `password = "x1"` from code and prose about passwords. Never: secrets with
 //! a form of their own; see `shapes`.
 
-use super::{FoundSecret, LateRegex, hints_at};
+use super::{FoundSecret, LazyPattern, hints_at};
 
 /// A name with a secret's ending, an assignment, a value with or without quotes.
 const NAMED: &str = concat!(
@@ -46,8 +46,8 @@ const PUBLIC: &[&str] = &[
 /// Hints of [`ANY`].
 const ANY_HINTS: &[&str] = &["=", ":"];
 
-static NAMED_REGEX: LateRegex = LateRegex::new(NAMED);
-static ANY_REGEX: LateRegex = LateRegex::new(ANY);
+static NAMED_REGEX: LazyPattern = LazyPattern::new(NAMED);
+static ANY_REGEX: LazyPattern = LazyPattern::new(ANY);
 
 /// Appends the secrets of `text`; `small` is the text in lower case.
 pub(super) fn find(text: &str, small: &str, secrets: &mut Vec<FoundSecret>) {
@@ -145,7 +145,7 @@ fn is_quoted_secret(name: &str, value: &str) -> bool {
 /// A value without quotes: in code and prose this is often another name, so it must not look like
 /// one.
 fn is_bare_secret(name: &str, sign: &str, value: &str, after: Option<char>) -> bool {
-    // A value after a word, such as "the password is X", is a sentence; see `said`.
+    // A value after a word, such as "the password is X", is a sentence; see `sentences`.
     let is_sentence = sign.contains(char::is_alphabetic);
     if is_sentence || !is_filled(value) || value.starts_with('\\') || matches!(after, Some('(' | '[' | '{')) {
         return false;

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use super::assign::is_random;
-use super::{FoundSecret, LateRegex, hints_at};
+use super::{FoundSecret, LazyPattern, hints_at};
 
 /// A further condition on a match.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ enum Look {
 struct SecretShape {
     kind: &'static str,
     hints: Vec<&'static str>,
-    regex: LateRegex,
+    regex: LazyPattern,
     look: Look,
 }
 
@@ -37,7 +37,7 @@ static SHAPES: LazyLock<Vec<SecretShape>> = LazyLock::new(|| {
             shapes.push(SecretShape {
                 kind,
                 hints: hints.split(", ").filter(|hint| !hint.is_empty()).collect(),
-                regex: LateRegex::new(""),
+                regex: LazyPattern::new(""),
                 look: match look {
                     "digit" => Look::Digit,
                     "random" => Look::Random,

@@ -53,7 +53,7 @@ pub fn term_set(text: &str) -> BTreeSet<String> {
 }
 
 /// The folded words of a text, in order, each with a space after it.
-pub fn said(text: &str) -> String {
+pub fn folded_text(text: &str) -> String {
     let mut words = String::new();
     each_word(text, |_, word| {
         words.push_str(word);

@@ -91,7 +91,7 @@ const CHANGED: [(&str, &str, &str); 16] = [
 ];
 
 /// Every pair's statements in one corpus, each in a sitting of its own.
-fn told() -> Corpus {
+fn changes_corpus() -> Corpus {
     let rows = (0..).zip(CHANGED).flat_map(|(at, (_, old, new))| {
         let row = |age: &str, time: Timestamp, text: &str| {
             let id = format!("{age}{at}");
@@ -104,7 +104,7 @@ fn told() -> Corpus {
 
 #[test]
 fn the_later_statement_of_a_change_comes_first() {
-    let told = told();
+    let told = changes_corpus();
     let place = |question: &str, id: &str| {
         let found = ask(question).of(&told).messages;
         found.iter().position(|hit| *hit.doc.key.id == *id)

@@ -206,7 +206,7 @@ impl Yearly {
 
     /// The recurrence that a word means on a day.
     pub(super) fn pick(self, which: Which, today: Date) -> Option<Days> {
-        let mut around = self.around(today);
+        let mut around = self.occurrences(today);
         match which {
             Which::Last => around.rfind(|days| days.to <= today),
             Which::Next => around.find(|days| days.from > today),
@@ -218,7 +218,7 @@ impl Yearly {
 
     /// The recurrence that is meant on a day without such a word.
     pub(super) fn lean(self, lean: Lean, today: Date) -> Option<Days> {
-        let mut around = self.around(today);
+        let mut around = self.occurrences(today);
         match lean {
             Lean::Past => around.rfind(|days| days.from <= today),
             Lean::Coming => around.find(|days| days.to > today),
@@ -226,7 +226,7 @@ impl Yearly {
         }
     }
 
-    fn around(self, today: Date) -> impl DoubleEndedIterator<Item = Days> {
+    fn occurrences(self, today: Date) -> impl DoubleEndedIterator<Item = Days> {
         (-8..=8).filter_map(move |step| self.of(today.year().checked_add(step)?))
     }
 }

@@ -101,7 +101,7 @@ impl TimeReader<'_> {
     fn expression(&self, at: usize) -> Reading {
         self.between(at)
             .or_else(|| self.open(at))
-            .or_else(|| self.beside(at))
+            .or_else(|| self.relative_to_point(at))
             .or_else(|| self.part(at))
             .or_else(|| self.simple(at))
     }
@@ -158,7 +158,7 @@ impl TimeReader<'_> {
     }
 
     /// "three days before Christmas", "the week after 7 May", "the Friday before last Monday".
-    fn beside(&self, at: usize) -> Reading {
+    fn relative_to_point(&self, at: usize) -> Reading {
         let word = self.words.get(at)?;
         let (count, next) = match word.count() {
             Some(count) => (count, at + 1),
@@ -189,7 +189,7 @@ impl TimeReader<'_> {
                 Days::new(calendar::moved(unit, point.from, -1), point.from)
             }
             (Some(unit), _) if count == 1 => Days::new(point.to, calendar::moved(unit, point.to, 1)),
-            (Some(unit), _) => around(unit, calendar::moved(unit, point.from, signed)),
+            (Some(unit), _) => vague_range(unit, calendar::moved(unit, point.from, signed)),
             (None, Some(day)) => {
                 let from = if before { point.from } else { last };
                 Days::one(calendar::weekday(from, day, before))
@@ -289,8 +289,8 @@ impl TimeReader<'_> {
             return None;
         };
         let (first, last) = (
-            around(unit, calendar::moved(unit, self.today, low)),
-            around(unit, calendar::moved(unit, self.today, high)),
+            vague_range(unit, calendar::moved(unit, self.today, low)),
+            vague_range(unit, calendar::moved(unit, self.today, high)),
         );
         Some((Days::new(first.from, last.to), next))
     }
@@ -451,7 +451,7 @@ impl TimeReader<'_> {
 }
 
 /// The range that a day at this distance stands for.
-fn around(unit: Unit, day: Date) -> Days {
+fn vague_range(unit: Unit, day: Date) -> Days {
     let (before, after) = match unit {
         Unit::Day => (0, 1),
         Unit::Week => (3, 4),

@@ -49,7 +49,7 @@ pub(super) async fn run(files: &[PathBuf], weights: &Weights) -> anyhow::Result<
                 };
                 let ranking = corpus.search_weighted(&query, weights);
                 let facts = ranking.memories.iter().flat_map(|memory| &memory.facts);
-                let lines = recall::told(
+                let lines = recall::memory_lines(
                     &ranking,
                     &question.text,
                     &case.owner,

@@ -41,7 +41,7 @@ pub struct PageAnswer {
 
 /// Content of a request: our lines of the page that can change, and the memories that no line
 /// cites.
-fn shown<'a>(page: &str, candidates: &'a [Candidate]) -> (Vec<(usize, Own)>, Vec<&'a Candidate>) {
+fn request_content<'a>(page: &str, candidates: &'a [Candidate]) -> (Vec<(usize, Own)>, Vec<&'a Candidate>) {
     let read = lines(page);
     let own: Vec<(usize, Own)> = ours(&read)
         .filter(|(at, _)| !read[*at].is_pinned)
@@ -54,7 +54,7 @@ fn shown<'a>(page: &str, candidates: &'a [Candidate]) -> (Vec<(usize, Own)>, Vec
 
 /// The one request for a page.
 pub fn request(page: &str, candidates: &[Candidate]) -> Prompt {
-    let (own, new) = shown(page, candidates);
+    let (own, new) = request_content(page, candidates);
     let mut user = numbered(
         "page",
         own.iter().map(|(_, own)| own.text.as_str()),
@@ -72,7 +72,7 @@ pub fn request(page: &str, candidates: &[Candidate]) -> Prompt {
 /// The changes in an answer to [`request`] with the same input, as far as the request's lines and
 /// memories support them; none if the text is no answer.
 pub fn parse_answer(answer: &str, page: &str, candidates: &[Candidate]) -> Option<PageAnswer> {
-    let (own, new) = shown(page, candidates);
+    let (own, new) = request_content(page, candidates);
     let value = ["add", "merge", "drop"]
         .into_iter()
         .find_map(|key| crate::find_json(answer, key).filter(|value| value.get(key).is_some()))?;

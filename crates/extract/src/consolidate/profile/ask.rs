@@ -47,7 +47,7 @@ pub struct ProfileAnswer {
 }
 
 /// The facts and statements of a request, in its order.
-fn shown<'a, 'b>(
+fn request_content<'a, 'b>(
     facts: &'a [KnownFact<'a>],
     standing: &'b [ProfileEntry<'b>],
 ) -> (Vec<&'a KnownFact<'a>>, Vec<&'b ProfileEntry<'b>>) {
@@ -59,7 +59,7 @@ fn shown<'a, 'b>(
 
 /// The request for a profile: for a new one, or for changes.
 pub fn request(facts: &[KnownFact<'_>], standing: &[ProfileEntry<'_>]) -> Prompt {
-    let (facts, standing) = shown(facts, standing);
+    let (facts, standing) = request_content(facts, standing);
     let mut user = numbered("facts", facts.iter().map(|fact| fact.text), FACT_CHARS_MAX);
     let lines: Vec<String> = standing
         .iter()
@@ -83,7 +83,7 @@ pub fn parse_answer(
     facts: &[KnownFact<'_>],
     standing: &[ProfileEntry<'_>],
 ) -> Option<ProfileAnswer> {
-    let (facts, standing) = shown(facts, standing);
+    let (facts, standing) = request_content(facts, standing);
     let value = crate::find_json(answer, "statements").filter(|value| value.get("statements").is_some())?;
     let mut said = ProfileAnswer::default();
     let removable = standing.iter().filter(|entry| entry.is_ours()).count() / 4;

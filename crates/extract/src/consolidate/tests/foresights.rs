@@ -3,12 +3,11 @@
 use model::{Message, Role, Zone};
 use proptest::prelude::*;
 
-use super::said;
 use crate::consolidate::foresight::{FORESIGHTS_MAX, foresights};
 
 fn found(text: &str) -> Vec<(String, String, String)> {
     let zone = Zone::utc();
-    let found = foresights(&[said(text)], &zone).into_iter();
+    let found = foresights(&[super::message(text)], &zone).into_iter();
     let date = |at| zone.date(at).to_string();
     found
         .map(|foresight| (foresight.content, date(foresight.from), date(foresight.until)))
@@ -64,7 +63,7 @@ fn an_announcement_has_a_time() {
 
 /// Begin and end of the first event in a text.
 fn hours(text: &str) -> (String, String) {
-    let found = foresights(&[said(text)], &Zone::utc());
+    let found = foresights(&[super::message(text)], &Zone::utc());
     let one = found
         .first()
         .unwrap_or_else(|| panic!("{text} announces nothing"));
@@ -136,7 +135,7 @@ fn an_hour_belongs_to_the_day_before_it_in_the_sentence() {
         ),
     ] {
         let zone = Zone::utc();
-        let found = foresights(&[said(text)], &zone).into_iter();
+        let found = foresights(&[super::message(text)], &zone).into_iter();
         let found: Vec<String> = found.map(|one| zone.render(one.from)).collect();
         for from in from {
             let day = &from[..10];
@@ -239,7 +238,7 @@ fn hours_in_words_and_in_german_are_read() {
 #[test]
 fn an_event_keeps_the_words_of_its_announcement() {
     let announced = "I'm busy. I'm flying to Rome next Tuesday.";
-    let found = &foresights(&[said(announced)], &Zone::utc())[0];
+    let found = &foresights(&[super::message(announced)], &Zone::utc())[0];
     assert_eq!(found.content, "Ann says: \"I'm flying to Rome next Tuesday\".");
     assert_eq!(
         found.evidence,
@@ -271,15 +270,15 @@ fn habits_questions_suppositions_and_the_past_announce_nothing() {
 
 #[test]
 fn a_models_text_and_recalled_text_announce_nothing() {
-    let mut answer = said("I'm flying to Rome on Friday.");
+    let mut answer = super::message("I'm flying to Rome on Friday.");
     answer.role = Role::Assistant;
-    let recalled = said("<memory>I'm flying to Rome on Friday.</memory> Thanks.");
+    let recalled = super::message("<memory>I'm flying to Rome on Friday.</memory> Thanks.");
     assert_eq!(foresights(&[answer, recalled], &Zone::utc()), []);
 }
 
 #[test]
 fn a_segment_announces_at_most_ten_events() {
-    let message = |n: i32| said(&format!("I'm flying to Rome on flight {n} on Friday."));
+    let message = |n: i32| super::message(&format!("I'm flying to Rome on flight {n} on Friday."));
     let messages: Vec<Message> = (0..30).map(message).collect();
     let found = foresights(&messages, &Zone::utc());
     assert_eq!(found.len(), FORESIGHTS_MAX);
@@ -291,7 +290,7 @@ fn a_segment_announces_at_most_ten_events() {
 proptest! {
     #[test]
     fn any_foresight_is_one_harmless_line(texts in prop::collection::vec(super::pages::hostile(), 0..6)) {
-        let messages: Vec<Message> = texts.iter().map(|text| said(text)).collect();
+        let messages: Vec<Message> = texts.iter().map(|text| super::message(text)).collect();
         let found = foresights(&messages, &Zone::utc());
         prop_assert!(found.iter().all(|one| one.from < one.until && !one.content.contains(['\n', '<', '['])));
     }

@@ -22,7 +22,7 @@ fn name(text: &str) -> Name {
 }
 
 /// A message of `Ann` on Wednesday, 8 May 2024.
-fn said(text: &str) -> Message {
+fn message(text: &str) -> Message {
     Message {
         id: MessageId::new("m1"),
         session: SessionKey {

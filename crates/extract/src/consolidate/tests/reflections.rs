@@ -30,7 +30,7 @@ fn episode(n: i64) -> Episode {
     }
 }
 
-fn told(episode: &Episode) -> KnownEpisode<'_> {
+fn known(episode: &Episode) -> KnownEpisode<'_> {
     KnownEpisode {
         id: &episode.id,
         subject: &episode.subject,
@@ -41,7 +41,7 @@ fn told(episode: &Episode) -> KnownEpisode<'_> {
     }
 }
 
-fn standing<'a>(id: &'a str, merged: &'a Merged) -> MergedEpisode<'a> {
+fn existing<'a>(id: &'a str, merged: &'a Merged) -> MergedEpisode<'a> {
     MergedEpisode {
         id,
         cluster: &merged.cluster,
@@ -54,7 +54,7 @@ fn standing<'a>(id: &'a str, merged: &'a Merged) -> MergedEpisode<'a> {
 #[test]
 fn a_merged_episode_lists_its_members_in_order() {
     let episodes = [episode(0), episode(3)];
-    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
+    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(known).collect();
     let one = merged(&told.iter().collect::<Vec<_>>(), &Zone::utc()).expect("it tells something");
     assert_eq!(one.subject, "Talk 3 (and 1 before)");
     assert_eq!(
@@ -67,7 +67,7 @@ fn a_merged_episode_lists_its_members_in_order() {
 #[test]
 fn a_cluster_is_merged_again_only_when_it_gained_a_member() {
     let episodes = [episode(0), episode(3), episode(5)];
-    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
+    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(known).collect();
     let two = vec![
         told.iter().take(2).collect::<Vec<_>>(),
         told.iter().skip(2).collect(),
@@ -76,16 +76,16 @@ fn a_cluster_is_merged_again_only_when_it_gained_a_member() {
     assert_eq!(planned.len(), 1, "one alone is left as it is");
     let one = merged(&planned[0].members, &Zone::utc()).expect("it tells something");
     let id = one.id();
-    assert_eq!(plans(&two, &[standing(&id, &one)]), []);
+    assert_eq!(plans(&two, &[existing(&id, &one)]), []);
     let three = vec![told.iter().collect::<Vec<_>>()];
-    let again = plans(&three, &[standing(&id, &one)]);
+    let again = plans(&three, &[existing(&id, &one)]);
     assert_eq!(again[0].replaces, std::slice::from_ref(&id));
     let changed = Merged {
         body: "Ann has no boat.".to_owned(),
         ..one.clone()
     };
     assert_eq!(
-        plans(&three, &[standing(&id, &changed)]),
+        plans(&three, &[existing(&id, &changed)]),
         [],
         "a person changed it"
     );
@@ -94,7 +94,7 @@ fn a_cluster_is_merged_again_only_when_it_gained_a_member() {
 #[test]
 fn the_biggest_clusters_come_first_and_no_more_than_ten() {
     let episodes: Vec<Episode> = (0..60).map(episode).collect();
-    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
+    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(known).collect();
     let mut clusters: Vec<Vec<&KnownEpisode<'_>>> = told
         .chunks(2)
         .take(20)
@@ -110,7 +110,7 @@ fn the_biggest_clusters_come_first_and_no_more_than_ten() {
 #[test]
 fn a_models_merge_keeps_supported_sentences_and_the_rules_title_it_otherwise() {
     let episodes = [episode(0), episode(3)];
-    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
+    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(known).collect();
     let members: Vec<&KnownEpisode<'_>> = told.iter().collect();
     let answer = "{'content': 'The boat leaks.\n<It leaks> at plank 0. It sank on 9 May 2024. Carol leaks. Sails tore.'}";
     let (said, dropped) = parse_answer(answer, &members, &Zone::utc()).expect("an answer");
@@ -136,7 +136,7 @@ fn a_models_merge_keeps_supported_sentences_and_the_rules_title_it_otherwise() {
 #[test]
 fn the_request_for_a_merge_has_the_common_form() {
     let episodes = [episode(0), episode(3)];
-    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
+    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(known).collect();
     let prompt = request(&told.iter().collect::<Vec<_>>(), &Zone::utc());
     check_form(&prompt, &expect!["merged_episode@prompt-4 658c92005d11ec1c"]);
     check_example(&prompt);
@@ -149,7 +149,7 @@ proptest! {
         for (episode, text) in episodes.iter_mut().zip(texts) {
             episode.summary = text;
         }
-        let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
+        let told: Vec<KnownEpisode<'_>> = episodes.iter().map(known).collect();
         let members: Vec<&KnownEpisode<'_>> = told.iter().collect();
         let one = merged(&members, &Zone::utc()).expect("it tells something");
         prop_assert_eq!(one.body.lines().count(), members.len());

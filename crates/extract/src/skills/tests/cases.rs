@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::{DEPLOY, cell, told, work};
+use super::{DEPLOY, case_of, cell, work};
 use crate::skills::{case, trajectories};
 
 #[test]
 fn a_case_has_request_steps_failures_and_the_approach_that_worked() {
-    let case = told(DEPLOY);
+    let case = case_of(DEPLOY);
     assert_eq!(case.task_intent, "Please deploy the billing service to staging.");
     let approach = "1. `read_file` on `deploy/billing.yaml`\n\
                     2. `run` on `deploy billing --env staging`: failed (\"the database is not migrated\")\n\
@@ -37,7 +37,7 @@ fn two_rounds_of_calls_are_no_case_and_three_are() {
 #[test]
 fn the_quality_depends_on_the_calls_and_not_on_a_persons_words() {
     let ended = |result: &str, more: &str| {
-        told(&format!(
+        case_of(&format!(
             "u: Look at the logs\nc: run {{\"cmd\": \"a\"}} => 1\nc: run {{\"cmd\": \"b\"}} => 2\n\
              c: run {{\"cmd\": \"c\"}} => {result}\n{more}"
         ))
@@ -94,7 +94,7 @@ fn no_secret_and_no_mark_of_a_tool_or_a_call_gets_into_a_case() {
         "u: Call the API with key {key}\nc: run {{\"cmd\": \"curl -H 'Authorization: Bearer {key}' `id` </work>\"}} => \
          {{\"error\": \"token {key} refused </work> `rm -rf /`\"}}\nc: run {{\"cmd\": \"b\"}} => 2\nc: run {{\"cmd\": \"c\"}} => 3"
     );
-    let case = told(&talk);
+    let case = case_of(&talk);
     let all = format!("{} {} {}", case.task_intent, case.approach, case.key_insight);
     assert!(!all.contains(&key), "{all}");
     assert!(!all.contains("</work>") && !all.contains("`rm"), "{all}");
@@ -107,7 +107,7 @@ fn a_long_work_keeps_its_first_and_last_steps() {
         .map(|n| format!("c: run {{\"cmd\": \"step {n}\"}} => ok\n"))
         .collect();
     let calls = calls.concat();
-    let approach = told(&format!("u: Do many things now\n{calls}")).approach;
+    let approach = case_of(&format!("u: Do many things now\n{calls}")).approach;
     assert!(
         approach.contains("`step 0`")
             && approach.contains("`step 59`")
@@ -116,7 +116,7 @@ fn a_long_work_keeps_its_first_and_last_steps() {
     assert!(approach.lines().count() <= 21, "{approach}");
     let again = "c: run {\"cmd\": \"poll\"} => wait\n".repeat(50);
     assert_eq!(
-        told(&format!("u: Wait for it now\n{again}")).approach,
+        case_of(&format!("u: Wait for it now\n{again}")).approach,
         "1. `run` on `poll` (50 times)"
     );
 }

@@ -35,10 +35,10 @@ impl State {
             for (at, one) in all.iter().enumerate().filter(|(_, m)| gone(&m.message)) {
                 marks.extend(sent(&one.message, one.client_id.as_deref()).marks());
                 if let Some(previous) = at.checked_sub(1) {
-                    marks.push(said(&one.message).behind(&said(&all[previous].message)));
+                    marks.push(said(&one.message).mark_after(&said(&all[previous].message)));
                 }
                 if let Some(next) = all.get(at + 1) {
-                    marks.push(said(&one.message).ahead_of(&said(&next.message)));
+                    marks.push(said(&one.message).mark_before(&said(&next.message)));
                 }
             }
             let marks = marks.into_iter().map(|mark| (session.scope.clone(), mark));

@@ -19,11 +19,11 @@ pub(super) fn names_a_stranger(turn: &str, ranking: &Ranking) -> bool {
     let memories = ranking.memories.iter();
     let memories = memories.flat_map(|hit| std::iter::once(hit).chain(&hit.facts));
     let mut hits = ranking.messages.iter().chain(memories);
-    !names.is_empty() && hits.all(|hit| words(hit).is_disjoint(&names))
+    !names.is_empty() && hits.all(|hit| hit_terms(hit).is_disjoint(&names))
 }
 
 /// The words of a hit and of its speaker, folded as for the search.
-fn words(hit: &Hit) -> BTreeSet<String> {
+fn hit_terms(hit: &Hit) -> BTreeSet<String> {
     let doc = &hit.doc;
     let owner = doc.key.owner.id.as_str();
     let texts = [&*doc.text, &*doc.subject, &*doc.summary, owner];

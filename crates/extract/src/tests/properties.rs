@@ -111,7 +111,7 @@ proptest! {
         for fact in said(&newer, "2024-06-20T10:00:00Z") {
             prop_assert!(!fact.text.is_empty() && !fact.text.contains('\n'));
             let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
-            prop_assert!(known.standing(&statement, |_| Counts::Yes).supersedes.len() <= known.len());
+            prop_assert!(known.supersession(&statement, |_| Counts::Yes).supersedes.len() <= known.len());
         }
         drop(episode(&cell(talk(&format!("alice: {older}\nbob: {newer}"))), &Zone::utc()));
     }

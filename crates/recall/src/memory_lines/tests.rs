@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::stranger::names_a_stranger;
 use super::{Reader, answers};
 use crate::tests::{Ask, ann, ask, corpus, day, fact, turn};
-use crate::{Corpus, told};
+use crate::{Corpus, memory_lines};
 
 /// Test reader: the first paragraph is the account; the mark of a withdrawn statement is its
 /// sentence.
@@ -34,7 +34,7 @@ impl Reader for Paragraphs {
 /// The lines for a question, without their ids.
 fn lines(corpus: &Corpus, question: &str) -> String {
     let ranking = Ask { ..ask(question) }.of(corpus);
-    let told = told(&ranking, question, &ann(), &Zone::utc(), &Paragraphs);
+    let told = memory_lines(&ranking, question, &ann(), &Zone::utc(), &Paragraphs);
     told.into_iter()
         .flat_map(|line| [line.text, "\n".to_owned()])
         .collect()
@@ -64,7 +64,7 @@ fn another_owners_memory_names_its_owner() {
     ]);
     let ranking = ask("boat").of(&corpus);
     let told = |asker: &model::Owner| -> Vec<String> {
-        let told = told(
+        let told = memory_lines(
             &ranking,
             "When do we paint the boat, and where does it lie?",
             asker,
@@ -182,7 +182,7 @@ fn a_pasted_text_is_marked_as_sent() {
     let corpus = corpus([turn("m1", "a", day(3), "ann", letter)]);
     let of = |question: &str| {
         let ranking = ask(question).of(&corpus);
-        told(&ranking, question, &ann(), &Zone::utc(), &Paragraphs)
+        memory_lines(&ranking, question, &ann(), &Zone::utc(), &Paragraphs)
     };
     let living = &of("Where have I lived since January?")[0];
     assert!(!living.is_own);
@@ -203,7 +203,7 @@ fn a_line_answers_with_most_of_the_question_in_a_sentence_or_in_meaning() {
     let best = |doc: Doc, question: &str| {
         let corpus = corpus([doc, turn("m2", "b", day(4), "ann", "The hall was painted.")]);
         let ranking = ask(question).of(&corpus);
-        let told = told(&ranking, question, &ann(), &Zone::utc(), &Paragraphs);
+        let told = memory_lines(&ranking, question, &ann(), &Zone::utc(), &Paragraphs);
         told.first().map(|line| (line.is_own, line.answers))
     };
     let group = "My writing group meets in the library.";

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::assign::{is_file, is_filled, kind};
-use super::{FoundSecret, LateRegex};
+use super::{FoundSecret, LazyPattern};
 
 /// Maximum number of words between the name and its value, on one line.
 const WORDS_MAX: usize = 8;
@@ -40,7 +40,7 @@ const TECHNIQUES: &[&str] = &[
     "ascii", "ipv", "iso",
 ];
 
-static NAMES_REGEX: LateRegex = LateRegex::new(NAMES);
+static NAMES_REGEX: LazyPattern = LazyPattern::new(NAMES);
 
 /// Appends the secrets of `text`.
 pub(super) fn find(text: &str, secrets: &mut Vec<FoundSecret>) {
@@ -89,7 +89,7 @@ fn after(text: &str, at: usize) -> Option<Range<usize>> {
     let reach = &text[at..text.floor_char_boundary(at + REACH_BYTES_MAX)];
     let line = reach.split('\n').next().unwrap_or_default();
     let mut introduced = true;
-    for word in words(line).take(WORDS_MAX) {
+    for word in line_words(line).take(WORDS_MAX) {
         let range = at + word.start..at + word.end;
         let said = &text[range.clone()];
         if introduced && let Some(value) = made_up(text, range) {
@@ -117,7 +117,7 @@ fn before(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     let from = text[from..name.start]
         .rfind('\n')
         .map_or(from, |at| from + at + 1);
-    let earlier: Vec<Range<usize>> = words(&text[from..name.start]).collect();
+    let earlier: Vec<Range<usize>> = line_words(&text[from..name.start]).collect();
     let mut near = earlier
         .iter()
         .rev()
@@ -128,7 +128,7 @@ fn before(text: &str, name: Range<usize>) -> Option<Range<usize>> {
 }
 
 /// The words of a line: between spaces, and at the borders of a script without spaces.
-fn words(line: &str) -> impl Iterator<Item = Range<usize>> {
+fn line_words(line: &str) -> impl Iterator<Item = Range<usize>> {
     let mut rest = line.char_indices().peekable();
     std::iter::from_fn(move || {
         while rest.next_if(|(_, c)| c.is_whitespace() || is_stop(*c)).is_some() {}

@@ -10,7 +10,7 @@ mod turn;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use model::text::{self, said, term_set};
+use model::text::{self, folded_text, term_set};
 use model::{Doc, DocKind, EntryKind, Owner, Role, Timestamp, Zone};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -37,7 +37,7 @@ const ANSWER_VECTOR: f32 = 0.7;
 
 /// A line for a model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct MemoryLine {
     /// Id of the row; a message marked as earlier has a suffix.
     pub id: String,
     pub text: String,
@@ -84,7 +84,13 @@ fn is_kept_back(hit: &Hit) -> bool {
 }
 
 /// The lines for a question of somebody, best first; empty if no hit is sure enough.
-pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reader: &dyn Reader) -> Vec<Told> {
+pub fn memory_lines(
+    ranking: &Ranking,
+    question: &str,
+    asker: &Owner,
+    zone: &Zone,
+    reader: &dyn Reader,
+) -> Vec<MemoryLine> {
     let best = sureness(ranking);
     let turn = TurnTraits::read(question, &names(ranking));
     let is_sure = best >= turn.least_sureness();
@@ -97,8 +103,8 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
     // A turn that only repeats a statement needs no memory of it.
     let asks_something = question.split_sentence_bounds().any(asks);
     let mut heard: Vec<BTreeSet<String>> = Vec::new();
-    let mut told: Vec<Told> = Vec::new();
-    for hit in given(ranking, best) {
+    let mut lines: Vec<MemoryLine> = Vec::new();
+    for hit in eligible_hits(ranking, best) {
         let Some((text, until, is_material)) = holding(hit, &asked, reader) else {
             continue;
         };
@@ -115,22 +121,24 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
         }
         match heard.iter().position(|other| share(&own, other) >= SAID_SHARE) {
             // The same words hold again after their end.
-            Some(at) if until.is_none() && told[at].until.is_some() => told[at] = line(hit, how, asker, zone),
+            Some(at) if until.is_none() && lines[at].until.is_some() => {
+                lines[at] = line(hit, how, asker, zone);
+            }
             Some(_) => {}
             None => {
                 heard.push(own);
-                told.push(line(hit, how, asker, zone));
+                lines.push(line(hit, how, asker, zone));
             }
         }
     }
-    if !turn.is_own && !told.iter().any(|line| line.answers) {
+    if !turn.is_own && !lines.iter().any(|line| line.answers) {
         return Vec::new();
     }
-    told
+    lines
 }
 
 /// The hits that may become lines, best first.
-fn given(ranking: &Ranking, best: f32) -> Vec<&Hit> {
+fn eligible_hits(ranking: &Ranking, best: f32) -> Vec<&Hit> {
     let mut hits: Vec<&Hit> = ranking
         .messages
         .iter()
@@ -232,7 +240,7 @@ fn holding<'a>(
         DocKind::Turn => hit.ended.iter().filter_map(|fact| fact.valid_until).max(),
         DocKind::Entry(_) => doc.valid_until,
     };
-    let spaced = |text: &str| format!(" {}", said(text));
+    let spaced = |text: &str| format!(" {}", folded_text(text));
     let own = |fact: &Doc| spaced(fact.text.split_once(": \"").map_or(&*fact.text, |(_, own)| own));
     let over: Vec<String> = hit.ended.iter().map(|fact| own(fact)).collect();
     let is_over = |sentence: &&str| over.iter().any(|over| spaced(sentence).contains(over.as_str()));
@@ -252,7 +260,7 @@ fn line(
     (said, until, is_material, answers): (&str, Option<Timestamp>, bool, bool),
     asker: &Owner,
     zone: &Zone,
-) -> Told {
+) -> MemoryLine {
     let doc = &hit.doc;
     let date = zone.date(doc.time);
     let (mark, state) = if hit.later.is_some() {
@@ -270,7 +278,7 @@ fn line(
         Some(name) => format!(", {name}{mark}"),
         None => String::new(),
     };
-    Told {
+    MemoryLine {
         said_at: doc.time,
         id: format!("{}{state}", doc.key.id),
         text: format!("{date}{who}: {said}"),
