@@ -1,4 +1,4 @@
-//! From the head of an answer to its end, and what is kept of it.
+//! From the head of an answer to its end, and the memory of it.
 //!
 //! Owns: passing the bytes to the client unchanged; the reply, its cost, the turn's memory. If a client closes the
 //! connection, the server's work ends, but memory keeps the messages. Never: delaying a byte.
@@ -26,7 +26,7 @@ use crate::measure::Measured;
 use crate::proxy::{MemoryUse, Proxy, Speech};
 use crate::{reach, said};
 
-/// An error body that could name a field is not longer.
+/// An error body that names a refused field is not longer.
 const REFUSED_BYTES_MAX: usize = 64 << 10;
 
 /// Memory in a request.
@@ -46,7 +46,7 @@ pub struct ProxyAnswer {
     pub body: BoxStream<'static, Result<Bytes, UpstreamError>>,
     pub conversation: Option<String>,
     pub injected: Option<Injected>,
-    /// Warning for a person: the context is nearly full.
+    /// Warning for the user: the context is nearly full.
     pub warning: Option<String>,
 }
 
@@ -70,11 +70,11 @@ impl ProxyAnswer {
     }
 }
 
-/// Reads a short body whole, and gives the answer as it was.
+/// Reads a body up to [`REFUSED_BYTES_MAX`]; returns its text, and the answer with all of its body.
 pub(crate) async fn buffered(mut answer: UpstreamAnswer) -> (String, UpstreamAnswer) {
     let mut read = BytesMut::new();
     let mut chunks: Vec<Result<Bytes, UpstreamError>> = Vec::new();
-    // Its end is met twice.
+    // The body is polled again after its end.
     let mut body = answer.body.fuse();
     while read.len() < REFUSED_BYTES_MAX {
         match body.next().await {
@@ -97,22 +97,22 @@ pub(crate) struct Closing {
     pub(crate) shared: Shared,
     /// The request without its messages, for calls of our own while the conversation is idle.
     pub(crate) frame: Frame,
-    /// Ends with this.
+    /// Marks the turn as running until this is dropped.
     pub(crate) open: Open,
-    /// By the clock that never goes back.
+    /// On the monotonic clock.
     pub(crate) started: Duration,
     pub(crate) memory: MemoryUse,
     /// The texts of a request of one turn without tools.
     pub(crate) lone: Option<String>,
     pub(crate) agent: Option<Name>,
-    /// How many requests the server had had.
+    /// Number of requests that the server had before this one.
     pub(crate) turn: u64,
     /// The request, as it was decided.
     pub(crate) decided: Decided,
     pub(crate) injected: Option<Injected>,
-    /// The server's name for the conversation, where it holds it under one.
+    /// The server's name for the conversation, if the server stores it under one.
     pub(crate) server_conversation: Option<String>,
-    /// Held as long as the answer arrives.
+    /// Held while the answer arrives.
     pub(crate) lease: Option<Lease>,
 }
 
@@ -162,7 +162,7 @@ impl Closing {
         proxy.idle.turn(now, conversation, Some((&server, kind)));
     }
 
-    /// Records whose the response is, its items, and the conversation that the server keeps it in.
+    /// Records the response, its items and the conversation that the server stores them in as the owner's.
     async fn own(&self, outcome: &ReplyOutcome) {
         let items = outcome.message.as_deref().unwrap_or("[]");
         let mut ids = reach::ids_of(&Speech::Responses.replies(items));
@@ -270,7 +270,8 @@ impl Closing {
         contexts.replied(&self.shared, replies);
     }
 
-    /// Adds the turn to memory. A first turn that quotes both sides of another conversation may be the client's own: it waits for a second one.
+    /// Adds the turn to memory. A first turn that quotes both sides of another conversation may be a side call of the
+    /// client: it waits for a second turn.
     async fn learn(&self, outcome: &ReplyOutcome) {
         if let Some(all) = &self.lone
             && self
@@ -291,7 +292,7 @@ impl Closing {
             let mut conversation = self.shared.lock().await;
             learn::AnsweredTurn::of(&mut conversation, self.agent.as_ref(), speech, outcome)
         };
-        // Before the reply.
+        // The turn's memory has the version from before the reply.
         turn.version = self.decided.version;
         let parts = &self.proxy.parts;
         learn::learn(&parts.engine, &*parts.clock, &*parts.ids, &turn).await;
@@ -312,7 +313,7 @@ struct Watched {
     end: Option<(Reply, Box<Closing>)>,
     first: Option<Duration>,
     status: u16,
-    /// The work at the end, once it began.
+    /// The work at the end, once it has begun.
     closing: Option<JoinHandle<()>>,
 }
 

@@ -1,6 +1,6 @@
-//! Large requests, beside the threads that everybody's requests share.
+//! Runs the work of large requests on a thread of its own, so that it does not block other requests.
 //!
-//! Owns: the size from which it applies, and the end of abandoned work. Never: the work.
+//! Owns: the size from which this applies, and the end of abandoned work. Never: the work.
 
 use std::future::Future;
 
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 /// Reading and counting so many bytes takes a few milliseconds, which would delay other requests.
 const LARGE_BYTES: usize = 128 << 10;
 
-/// The result of the work for a request with a body of so many bytes.
+/// Runs the work for a request with a body of this many bytes.
 pub(crate) async fn if_large<T: Send + 'static>(
     bytes: usize,
     work: impl Future<Output = T> + Send + 'static,
@@ -20,7 +20,7 @@ pub(crate) async fn if_large<T: Send + 'static>(
     if bytes < LARGE_BYTES {
         return Ok(work.await);
     }
-    // Dropped with this future.
+    // Dropped with this future: that ends the work.
     let (_waits, gone) = oneshot::channel::<()>();
     let runtime = Handle::current();
     let done = tokio::task::spawn_blocking(move || {

@@ -1,6 +1,6 @@
 //! State of a conversation beside its log: its last request, and the frame for a call of our own.
 //!
-//! Owns: these two, in memory, of the newest conversations. Never: the messages (`conversation`).
+//! Owns: both, in memory, for the newest conversations. Never: the messages (`conversation`).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use prefix::diverge::Outline;
 
 use crate::idle::Frame;
 
-/// So many conversations are known.
+/// Maximum number of known conversations.
 const KNOWN_MAX: usize = 512;
 
 /// The last request and its reply.
@@ -20,9 +20,9 @@ const KNOWN_MAX: usize = 512;
 pub(crate) struct Last {
     pub(crate) outline: Outline,
     pub(crate) tokens: usize,
-    /// How many requests its server had had.
+    /// Number of requests that its server had before it.
     pub(crate) turn: u64,
-    /// The server's slot that was named.
+    /// The server's slot that the request named.
     pub(crate) slot: Option<u32>,
 }
 
@@ -68,7 +68,7 @@ impl Beside {
         self.with(id, |side| side.frame = Some(frame));
     }
 
-    /// When the last turn of a conversation ended, by the clock that never goes back; none if that is not known.
+    /// When the last turn of a conversation ended, on the monotonic clock; none if unknown.
     pub(crate) fn ended(&self, conversation: &Conversation) -> Option<Duration> {
         self.with(&conversation.identity(), |side| Some(side.frame.as_ref()?.ended))
     }
@@ -84,7 +84,7 @@ impl Beside {
         frame.filter(|frame| conversation.is_at_rest() && !frame.stored.is_held)
     }
 
-    /// Lets go of the conversations whose ids begin so.
+    /// Drops the conversations whose ids begin with this text.
     pub(crate) fn forget_all(&self, beginning: &str) {
         let mut held = self.sides.lock();
         held.1.retain(|id, _| !id.0.starts_with(beginning));

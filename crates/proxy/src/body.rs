@@ -17,7 +17,7 @@ pub(crate) struct Body<'a> {
     fields: Vec<(Cow<'a, str>, &'a str)>,
 }
 
-/// Why a body is none.
+/// Why a body is unusable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Unfit(pub(crate) String);
@@ -44,12 +44,12 @@ impl<'a> Body<'a> {
         (*text != "null").then_some(*text)
     }
 
-    /// A field that is a text.
+    /// The value of a field, if it is a string.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         serde_json::from_str(self.get(name)?).ok()
     }
 
-    /// A field that is true.
+    /// Whether a field is `true`.
     pub(crate) fn is_true(&self, name: &str) -> bool {
         self.get(name) == Some("true")
     }
@@ -96,13 +96,14 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Fields of a request that a call beside the conversation leaves out.
+/// Fields of a request that a call of our own leaves out.
 const NOT_BESIDE: [&str; 5] = ["stream", "stream_options", "n", "logprobs", "top_logprobs"];
 /// Fields with the maximum length of an answer.
 pub(crate) const LENGTHS: [&str; 3] = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
 
 impl Body<'_> {
-    /// The same without its messages and what a call beside the talk does without: small, to be kept for such calls.
+    /// The body without its messages, tools, system text and the fields that a call of our own leaves out: small enough
+    /// to keep.
     pub(crate) fn frame(&self, speech: Speech) -> String {
         let kept = |(name, _): &&(Cow<'_, str>, &str)| !NOT_BESIDE.contains(&&**name);
         let fields = self.fields.iter().filter(kept).cloned().collect();
@@ -111,7 +112,7 @@ impl Body<'_> {
             .filter(|name| self.get(name).is_some())
             .map(|name| (name, "[]".to_owned()));
         let mut frame = Body { fields }.with(&replaced.collect::<Vec<_>>(), &[]);
-        // It was given the room of the messages.
+        // Its capacity was sized for the messages.
         frame.shrink_to_fit();
         frame
     }
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_replaced_is_untouched() {
+    fn fields_that_are_not_replaced_keep_their_bytes() {
         let text = r#"{ "model" : "m", "n":1.0, "big": 1e400, "messages": [ {"role":"user"} ,2], "x\u0041": [ 1 ] }"#;
         let body = Body::read(text).unwrap();
         assert_eq!(body.list("messages").unwrap(), [r#"{"role":"user"}"#, "2"]);
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_told() {
+    fn a_body_that_is_no_object_is_refused_with_a_reason() {
         assert!(Body::read("[1]").is_err());
         assert!(Body::read("{\"a\":").unwrap_err().0.contains("line 1"));
         assert!(

@@ -1,7 +1,7 @@
 //! Turns of programs that call their model themselves: the same conversations, views and memory as behind the proxy.
 //!
-//! Owns: the order append → assemble → (their model) → after turn, with memory on both ends. Never: sending to a model, HTTP, choosing a
-//! view (`conversation`).
+//! Owns: the order append → assemble → (their model) → after turn, with memory on both ends. Never: sending to a model,
+//! HTTP, choosing a view (`conversation`).
 
 use std::sync::Arc;
 
@@ -33,14 +33,14 @@ pub struct Direct {
 #[derive(Debug, Clone)]
 pub struct Assembly {
     pub speech: Speech,
-    /// Model whose tokens count, and whose window applies without `window_tokens`; empty if unknown.
+    /// The model that sets the vocabulary for counting and, without `window_tokens`, the window; empty if unknown.
     pub model: String,
     pub window_tokens: Option<usize>,
     /// Reserve for the answer in tokens; an eighth of the window by default.
     pub reserve_tokens: Option<usize>,
     /// The system text.
     pub system: Option<String>,
-    /// Each tool as JSON text.
+    /// The tools, each as JSON text.
     pub tools: Vec<String>,
     pub memory: MemoryUse,
     pub agent: Option<Name>,
@@ -51,12 +51,12 @@ pub struct Assembly {
 /// A request for a model.
 #[derive(Debug, Clone)]
 pub struct AssembledRequest {
-    /// Each as JSON text in the dialect; in a chat the system text is the first.
+    /// Each message as JSON text in the dialect; in a chat the system text is the first.
     pub messages: Vec<String>,
-    /// The system text, where the dialect has a field for it.
+    /// The system text, if the dialect has a field for it.
     pub system: Option<String>,
     pub tools: Vec<String>,
-    /// The view, in tokens: without system text, tools and additions.
+    /// Tokens of the view, without system text, tools and additions.
     pub tokens: usize,
     /// Maximum tokens of the view.
     pub limit: usize,
@@ -82,7 +82,7 @@ impl Direct {
         self.idle.finish().await;
     }
 
-    /// What a proxy of the same conversations works with too.
+    /// The parts that a proxy of the same conversations also uses.
     pub fn parts(&self) -> Arc<DirectParts> {
         Arc::clone(&self.parts)
     }

@@ -1,7 +1,7 @@
-//! Access to a model server: clients first, background calls between them.
+//! Access to a model server: clients first, background calls in between.
 //!
-//! Owns: one gate per model server: leases of the streams that clients wait for, the background calls between them,
-//! their tasks and their end. Never: the work of a call, or its retry after a failure. Foreground never waits.
+//! Owns: one gate per model server: leases of the streams that clients wait for, the background calls in between, their
+//! tasks and their end. Never: the work of a call, or its retry after a failure. Foreground never waits.
 
 mod queue;
 
@@ -26,21 +26,21 @@ use queue::{Next, Queue};
 pub struct BackgroundCall {
     /// Name of the job in the log.
     pub name: String,
-    /// A newer job takes the place of a waiting one with the same key.
+    /// A newer job replaces a waiting one with the same key.
     pub key: String,
-    /// Whether it puts a prompt of its own into the server's cache.
+    /// Whether it puts its own prompt into the server's cache.
     pub displaces: bool,
-    /// Called again for each try. Dropping the future must end the call; it is dropped where it next waits.
+    /// Called again for each attempt. The future must end the call when it is dropped; it is dropped at an await.
     pub run: Box<dyn Fn() -> BoxFuture<'static, JobEnd> + Send + Sync>,
 }
 
 model::shown!(BackgroundCall { name, key });
 
-/// How a job ended by itself.
+/// The result of a job that was not cancelled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobEnd {
     Done,
-    /// Why; it is logged.
+    /// The reason, for the log.
     Failed(String),
 }
 
@@ -55,19 +55,19 @@ pub struct GateStats {
     /// A job runs now.
     pub running: bool,
     pub done: u64,
-    /// Panics too.
+    /// Includes panics.
     pub failed: u64,
-    /// Times that a job waited too long and went to the end of the queue, or was dropped.
+    /// Number of times that a job waited too long and moved to the end of the queue, or was dropped.
     pub expired: u64,
-    /// Times that a running job gave way to the foreground.
+    /// Number of times that a running job was cancelled for the foreground.
     pub cancelled: u64,
-    /// Jobs whose place a newer one with the same key took.
+    /// Jobs replaced by a newer one with the same key.
     pub replaced: u64,
     /// Jobs given up: expired or cancelled too often, too many waiting, shut down.
     pub dropped: u64,
 }
 
-/// The gates of all model servers. Dropping it ends what runs.
+/// The gates of all model servers. Dropping it ends the running jobs.
 #[derive(Debug)]
 pub struct Gates {
     clock: Arc<dyn Clock>,
@@ -83,7 +83,7 @@ struct All {
 }
 
 impl Gates {
-    /// No gate yet, and no quiet period.
+    /// Creates no gate yet, and sets no quiet period.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
@@ -92,15 +92,15 @@ impl Gates {
         }
     }
 
-    /// The same with a quiet period: a job starts only this time after the last stream, because a person reads before
-    /// the next turn.
+    /// Sets a quiet period: a job starts only this time after the last stream, because a person reads before the next
+    /// turn.
     #[must_use]
     pub fn idle_after(mut self, quiet: Duration) -> Self {
         self.idle_after = quiet;
         self
     }
 
-    /// The gate of that model server, always the same one. The first call for a name needs a tokio runtime.
+    /// The gate of this model server, always the same one. The first call for a name needs a tokio runtime.
     pub fn of(&self, upstream: &str) -> Gate {
         let mut all = self.all.lock();
         if let Some(gate) = all.gates.get(upstream) {
@@ -179,10 +179,10 @@ struct Inner {
     upstream: String,
     clock: Arc<dyn Clock>,
     queue: Mutex<Queue>,
-    /// Wakes the worker, the only one who waits for it.
+    /// Wakes the worker; nothing else waits for it.
     changed: Notify,
     on_displaced: Mutex<Option<Callback>>,
-    /// The slot that no conversation has.
+    /// The slot that no conversation uses.
     spare_slot: Mutex<Option<u32>>,
 }
 
@@ -191,7 +191,7 @@ type Callback = Box<dyn Fn() + Send + Sync>;
 model::shown!(Inner { upstream });
 
 impl Gate {
-    /// Sets the slot of calls that belong to no conversation; none where the server chooses.
+    /// Sets the slot for calls that belong to no conversation; none if the server chooses.
     pub(crate) fn set_spare_slot(&self, slot: Option<u32>) {
         *self.0.spare_slot.lock() = slot;
     }
@@ -200,14 +200,14 @@ impl Gate {
         *self.0.spare_slot.lock()
     }
 
-    /// Takes the server for a client's stream. It never waits; a running job is cancelled.
+    /// Takes the server for a client's stream. Never waits; a running job is cancelled.
     pub fn foreground(&self) -> Lease {
         self.0.with(Queue::enter);
         self.0.changed.notify_one();
         Lease(Arc::clone(&self.0))
     }
 
-    /// Runs a call that a person waits for: at once, as a client's stream, with a prompt of its own.
+    /// Runs a call that a person waits for, at once like a client's stream, with a prompt of its own.
     pub(crate) async fn awaited<T>(&self, call: impl Future<Output = T>) -> T {
         let lease = self.foreground();
         let answer = call.await;
@@ -223,7 +223,8 @@ impl Gate {
         self.0.changed.notify_one();
     }
 
-    /// Has this called whenever background calls have put prompts of their own into the server's cache and it is quiet again.
+    /// Registers a callback for when the server is quiet again after background calls put their own prompts into its
+    /// cache.
     pub(crate) fn on_displaced(&self, call: impl Fn() + Send + Sync + 'static) {
         *self.0.on_displaced.lock() = Some(Box::new(call));
     }
@@ -234,7 +235,7 @@ impl Gate {
     }
 }
 
-/// As long as it lives, no job starts at its gate.
+/// While it lives, no job starts at its gate.
 #[derive(Debug)]
 #[must_use = "the server is free again when it is dropped"]
 pub struct Lease(Arc<Inner>);
@@ -248,12 +249,12 @@ impl Drop for Lease {
 }
 
 impl Inner {
-    /// Runs a job to its end, or until a lease is taken: none then.
+    /// Runs a job to its end; none if a lease cancels it first.
     async fn attempt(&self, job: &BackgroundCall) -> Option<JobEnd> {
         let mut work = pin!(async { (job.run)().await });
         loop {
             tokio::select! {
-                // A lease that is there already comes before the first step.
+                // An existing lease cancels the job before its first step.
                 biased;
                 () = self.changed.notified() => {
                     if self.with(|queue| queue.is_foreground()) {
@@ -281,7 +282,7 @@ async fn work(gate: Arc<Inner>) {
         let now = gate.clock.elapsed();
         match gate.with(|queue| queue.next(&gate.upstream, now)) {
             Next::Start(waiting) => {
-                // A job may panic in its factory, in its work, and where its work is dropped.
+                // A job can panic in its factory, in its work, and while its work is dropped.
                 let end = AssertUnwindSafe(gate.attempt(&waiting.job)).catch_unwind().await;
                 let end = end.unwrap_or_else(|_| Some(JobEnd::Failed("it panicked".to_owned())));
                 let now = gate.clock.elapsed();

@@ -1,6 +1,6 @@
 //! A chat model behind a gate: extraction waits while a client uses the same server.
 //!
-//! Owns: nothing but the way through the gate. Never: a request of its own.
+//! Owns: passing calls through the gate. Never: a request of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use crate::gate::{BackgroundCall, Gate, JobEnd};
 
-/// A chat model for calls while no client uses its server.
+/// A chat model whose calls run while no client uses its server.
 #[derive(Debug)]
 pub struct GatedChat {
     model: Arc<dyn Chat>,
@@ -23,7 +23,7 @@ pub struct GatedChat {
 }
 
 impl GatedChat {
-    /// The model, asked through the gate of its server.
+    /// Wraps a model so that it is called through the gate of its server.
     pub fn new(model: Arc<dyn Chat>, gate: Gate) -> Self {
         Self {
             model,
@@ -39,15 +39,15 @@ impl Chat for GatedChat {
         self.model.model()
     }
 
-    /// A single call goes to the slot that no conversation has; several at once are the server's to place.
+    /// A single call uses the slot that no conversation has; for several at once, the server chooses the slots.
     async fn complete(&self, mut request: ChatRequest) -> Result<ChatReply, ChatError> {
         request.slot = self.gate.spare_slot();
         let mut replies = self.complete_all(vec![request]).await;
         replies.pop().unwrap_or_else(|| Err(busy()))
     }
 
-    /// One job of the gate asks them all, so that they are not parted by its queue. A job that gave way to a client asks
-    /// only for the answers that it lacks.
+    /// One job of the gate makes all calls, so that its queue does not separate them. A job that was cancelled for a
+    /// client repeats only the calls without an answer.
     async fn complete_all(&self, requests: Vec<ChatRequest>) -> Vec<Result<ChatReply, ChatError>> {
         if requests.iter().any(|request| request.is_awaited) {
             return self.gate.awaited(self.model.complete_all(requests)).await;

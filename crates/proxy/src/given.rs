@@ -1,4 +1,4 @@
-//! Text that a turn is given beside the client's words: memory, core memory, an agent's skills, the time.
+//! Text added to a turn besides the client's own: memory, core memory, an agent's skills, the time.
 //!
 //! Owns: which searches run at once, and the order of their results. Never: the searches (`recall`, `skills`), the
 //! wrapper (`prefix`).
@@ -15,7 +15,7 @@ use crate::parts::DirectParts;
 use crate::recall;
 use crate::skills;
 
-/// Maximum share of the operator's instructions: this fraction of the window, at so many characters a token.
+/// Maximum share of the operator's instructions: this fraction of the window, at this many characters a token.
 const INSTRUCTIONS_PART: usize = 4;
 const CHARS_PER_TOKEN: usize = 3;
 
@@ -28,9 +28,9 @@ pub(crate) struct Giver<'a> {
     pub(crate) window: usize,
     /// Whether memory is recalled.
     pub(crate) recalls: bool,
-    /// The agent that works here, where it has tools at all.
+    /// The agent's id, if the request has tools.
     pub(crate) agent: Option<Name>,
-    /// What holds for the person outside of the project is given too.
+    /// Whether facts about the person from outside of the project are added too.
     pub(crate) with_person: bool,
 }
 
@@ -66,7 +66,7 @@ impl Additions for Giver<'_> {
             }
             recall::pages(engine, clock, whose, pages_max, &count).await
         };
-        // Both at once: the turn waits for memory no longer than for one of them.
+        // Both run at once: the turn waits only for the slower one.
         let asked = recall::Asked {
             whose,
             here,
@@ -87,7 +87,7 @@ impl Additions for Giver<'_> {
 }
 
 impl Giver<'_> {
-    /// The skills of the agent that fit the question.
+    /// The skills of the agent that match the question.
     async fn skills(&self, scope: &Scope, question: &str) -> Vec<RecalledMemory> {
         match &self.agent {
             Some(agent) => {

@@ -1,8 +1,8 @@
 //! Work for an idle conversation: it is compacted in advance, and its server is warmed for the next turn.
 //!
-//! Owns: when a conversation is idle, the order summary → compaction → warming, and that a new turn wins. Calls go
-//! through the server's gate and only to local servers: a hosted one would bill them. For a program that calls its model
-//! itself, there is no server: a configured model writes the summary. Never: choosing the items that leave a view
+//! Owns: when a conversation is idle, the order summary → compaction → warming, and that a new turn cancels the work.
+//! Calls go through the server's gate and only to local servers: a hosted one would bill them. A program that calls its
+//! model itself has no server here: a configured model writes the summary. Never: choosing the items that leave a view
 //! (`context`).
 
 mod frame;
@@ -36,17 +36,17 @@ const RESUMED_MAX: usize = 64;
 /// Messages to the worker.
 #[derive(Debug)]
 enum IdleEvent {
-    /// A turn of this conversation ended, on a server where it was proxied.
+    /// A turn of this conversation ended; with its server, if it was proxied.
     Turn {
         conversation: ConversationId,
         server: Option<String>,
         due: Duration,
     },
-    /// Background calls have taken the place of what this server had read.
+    /// Background calls have displaced the prompts in this server's cache.
     Displaced { server: String },
 }
 
-/// The worker's entrance.
+/// The sender's side of the worker.
 #[derive(Debug, Clone)]
 pub(crate) struct Idle {
     told: mpsc::UnboundedSender<IdleEvent>,
@@ -54,10 +54,10 @@ pub(crate) struct Idle {
     task: Arc<Mutex<JoinSet<()>>>,
 }
 
-/// Work between turns.
+/// Work of an idle conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
-    /// Compacts, and warms.
+    /// Compact, then warm.
     Compact,
     Warm,
 }
@@ -99,7 +99,8 @@ impl Idle {
         }
     }
 
-    /// A turn ended. A hosted server drops its cache by itself after a while; before that, nothing changes for it.
+    /// Schedules the work after a turn. A hosted server drops its cache by itself after some time; before that, its
+    /// conversation is left unchanged.
     pub(crate) fn turn(&self, now: Duration, conversation: ConversationId, server: Option<(&str, Kind)>) {
         let kept = server.and_then(|(_, kind)| kind.profile().idle_seconds);
         let after = self.after.max(Duration::from_secs(kept.unwrap_or(0).into()));
@@ -121,7 +122,7 @@ impl Idle {
 async fn work(tools: Tools, mut heard: mpsc::UnboundedReceiver<IdleEvent>) {
     let mut due = Due::default();
     tools.resume(&mut due).await;
-    // By server, the newest conversation on it.
+    // The newest conversation of each server.
     let mut newest: BTreeMap<String, ConversationId> = BTreeMap::new();
     loop {
         while let Some(conversation) = due.take(tools.parts.clock.elapsed()) {
@@ -159,7 +160,7 @@ impl Tools {
         newest.into_iter().flatten().for_each(|id| due.set(id, at));
     }
 
-    /// A conversation has become idle.
+    /// Starts the work of a conversation that has become idle.
     async fn settle(&self, id: &ConversationId) {
         let Some(shared) = self.conversation(id).await else {
             return;
@@ -184,7 +185,7 @@ impl Tools {
         }
     }
 
-    /// A conversation of a program has become idle. Its compaction is done to its end once it began.
+    /// Compacts an idle conversation of a program. A compaction that has begun runs to its end.
     async fn settle_unserved(&self, shared: Shared) {
         if !shared.lock().await.frame.is_empty() {
             return;
@@ -194,7 +195,7 @@ impl Tools {
             .await;
     }
 
-    /// Compacts; a shutdown may cut it off.
+    /// Compacts; only a shutdown can interrupt it.
     async fn to_its_end(&self, work: impl Future<Output = Result<(), ContextError>> + Send + 'static) {
         let work = async move {
             warned!(work.await, "cannot compact an idle conversation");
@@ -202,8 +203,8 @@ impl Tools {
         self.parts.contexts.tasks().spawn(work).await.ok();
     }
 
-    /// Loads the frame of the last request before a restart. It probes the server without locking the conversation, so
-    /// that a turn can run.
+    /// Loads the stored frame of the last request before a restart. Probes the server without locking the conversation,
+    /// so that a turn can run.
     async fn remember(&self, served: &Served, shared: &Shared) {
         let read = {
             let conversation = shared.lock().await;
@@ -247,7 +248,7 @@ impl Tools {
         });
     }
 
-    /// Can be cancelled at every await: work that is not recorded did not happen.
+    /// Can be cancelled at every await: work without a record did not happen.
     async fn run(&self, served: &Served, id: &ConversationId, work: Work) -> JobEnd {
         let Some(shared) = self.conversation(id).await else {
             return JobEnd::Done;
@@ -283,7 +284,8 @@ impl Tools {
         served.warm(&shared).await
     }
 
-    /// Compacts this version of the conversation by the rules, with a summary where there is one. Done to its end once it began.
+    /// Compacts this version of the conversation by the rules, with the summary if there is one. Runs to its end once
+    /// it has begun.
     async fn compact(&self, shared: &Shared, version: u64, frame: &Frame, summary: Option<String>) {
         let (contexts, shared, budget) = (self.parts.contexts.clone(), Arc::clone(shared), frame.budget);
         self.to_its_end(async move { contexts.compact_idle(&shared, version, &budget, summary).await })
@@ -292,7 +294,7 @@ impl Tools {
 }
 
 impl Served {
-    /// Has the server read what the next turn will begin with.
+    /// Has the server read the beginning of the next turn's prompt.
     async fn warm(&self, shared: &Shared) -> JobEnd {
         let (frame, composed, version) = {
             let conversation = shared.lock().await;

@@ -12,15 +12,15 @@ use transcript::{Block, Item, dialect, spoken};
 use crate::conversation::Conversation;
 use crate::proxy::Speech;
 
-/// An agent that no header names.
+/// Name of the agent if no header names one.
 const AGENT: &str = "assistant";
 /// A tool's result keeps this many characters at its beginning and at its end, where errors usually are.
 const RESULT_CHARS: usize = 700;
-/// A call's arguments are kept whole up to here; of longer ones each text is cut.
+/// Calls with arguments up to this length are kept whole; in longer arguments, each text is cut.
 const ARGUMENTS_BYTES_MAX: usize = 2_000;
 const ARGUMENT_CHARS_MAX: usize = 200;
 
-/// The agent that works in a conversation: the one that a header names.
+/// The agent of a conversation, as named by a header.
 pub(crate) fn agent(named: Option<&Name>) -> Option<Name> {
     named.cloned().or_else(|| Name::parse(AGENT).ok())
 }
@@ -29,18 +29,18 @@ pub(crate) fn agent(named: Option<&Name>) -> Option<Name> {
 pub(crate) struct AnsweredTurn<'a> {
     key: SessionKey,
     owner: Owner,
-    /// The client's messages that waited for an answer, each with an id that no other has.
+    /// The client's messages that waited for an answer, each with a unique id.
     pub(crate) said: Vec<(String, String)>,
-    /// In whose name the model speaks and calls.
+    /// The agent that the model's messages and calls belong to.
     agent: Option<&'a Name>,
     speech: Speech,
     outcome: &'a ReplyOutcome,
-    /// Of the talk.
+    /// Version of the conversation.
     pub(crate) version: u64,
 }
 
 impl<'a> AnsweredTurn<'a> {
-    /// Takes what waited for this answer.
+    /// Takes the messages that waited for this answer.
     pub(crate) fn of(
         conversation: &mut Conversation,
         agent: Option<&'a Name>,
@@ -59,7 +59,7 @@ impl<'a> AnsweredTurn<'a> {
     }
 }
 
-/// Hands a turn to memory.
+/// Adds a turn to memory.
 pub(crate) async fn learn(engine: &Engine, clock: &dyn Clock, ids: &dyn Ids, turn: &AnsweredTurn<'_>) {
     let messages = messages(turn, clock.now());
     if messages.is_empty() {
@@ -78,7 +78,7 @@ pub(crate) async fn learn(engine: &Engine, clock: &dyn Clock, ids: &dyn Ids, tur
     }
 }
 
-/// An id that sorts by the time of its making.
+/// An id that sorts by creation time.
 pub(crate) fn fresh(clock: &dyn Clock, ids: &dyn Ids) -> String {
     format!("{:012x}-{:016x}", clock.now().millis(), ids.next())
 }
@@ -100,7 +100,7 @@ struct Learnt<'a> {
     now: Timestamp,
     agent: Name,
     messages: Vec<NewMessage>,
-    /// The client generated all of the text: no person wrote it.
+    /// The client generated the whole text: no person wrote it.
     is_clients: bool,
 }
 
@@ -146,7 +146,7 @@ impl<'a> Learnt<'a> {
         }
     }
 
-    /// The reply: its items are one message.
+    /// Adds the reply: its items form one message.
     fn reply(&mut self) {
         let outcome = self.turn.outcome;
         let message = outcome.message.as_deref().unwrap_or_default();
@@ -187,7 +187,7 @@ impl<'a> Learnt<'a> {
     }
 }
 
-/// A person's words, and a line for each image that was beside them.
+/// A person's text, with a line for each image of the message.
 fn with_images(mut words: String, item: &Item) -> String {
     for block in &item.blocks {
         if matches!(block, Block::Image(_)) {

@@ -6,9 +6,9 @@
 //!
 //! Reading order: [`Proxy`] (its parts), `reach` (what a token can reach), `turn` (its order), `said` (the messages of
 //! a request), `side` (requests of the client itself), [`conversation`] (what every door shares: log, view, store),
-//! `given` with `recall` and `skills` (the additions to a turn), `outgoing` (to the server), `target`,
-//! `overflow` (a prompt that is too long for it), `after` (the answer), `learn` (the memory of a turn), `idle` (between
-//! turns), `direct` (turns without a server), [`gate`], [`GatedChat`], [`measure`], [`Refusal`].
+//! `given` with `recall` and `skills` (the additions to a turn), `outgoing` (to the server), `target`, `overflow`
+//! (prompts over the server's limit), `after` (the answer), `learn` (the memory of a turn), `idle` (between turns),
+//! `direct` (turns without a server), [`gate`], [`GatedChat`], [`measure`], [`Refusal`].
 
 mod after;
 mod aside;

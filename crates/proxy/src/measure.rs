@@ -26,9 +26,9 @@ pub struct Measured {
     pub kind: Kind,
     /// `APP/PROJECT/SESSION`: names of two tenants may be the same.
     pub conversation: String,
-    /// All of them, the reused ones too.
+    /// All prompt tokens, including the reused ones.
     pub prompt_tokens: u64,
-    /// The reused ones among them; none if the server does not report it.
+    /// The reused tokens among them; none if the server does not report them.
     pub cached_tokens: Option<u64>,
     pub completion_tokens: u64,
     /// Milliseconds from the request to the first token; none without one.
@@ -51,13 +51,13 @@ pub struct Totals {
     pub requests: u64,
     pub prompt_tokens: u64,
     pub cached_tokens: u64,
-    /// Prompt tokens that were not reused, of the requests whose server reports it.
+    /// Prompt tokens that were not reused, over requests to servers that report it.
     pub evaluated_tokens: u64,
     /// Requests by [`Class::word`].
     pub classes: BTreeMap<&'static str, u64>,
     /// Reused tokens as a share of the prompt tokens whose server reports it; none before the first.
     pub hit_ratio: Option<f64>,
-    /// Extensions among the requests that had one before them; none before the first.
+    /// Share of extensions among requests that had a predecessor; none before the first.
     pub extension_ratio: Option<f64>,
     /// Of the newest 1,024 requests, in milliseconds.
     pub first_token_p50_ms: Option<u64>,
@@ -73,7 +73,7 @@ pub struct Measures {
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// Requests ever recorded.
+    /// Number of all requests ever recorded.
     records: u64,
     conversations: BTreeMap<String, MeasuredConversation>,
     upstreams: BTreeMap<String, Upstream>,
@@ -88,13 +88,13 @@ struct MeasuredConversation {
 
 #[derive(Debug, Default)]
 struct Upstream {
-    /// Without the figures that follow from others.
+    /// Without the figures that are computed from others.
     sums: Totals,
     first_token_ms: VecDeque<u64>,
 }
 
 impl Measures {
-    /// Nothing yet; `keep` is how many of its newest requests a conversation keeps.
+    /// Empty measurements; a conversation keeps its newest `keep` requests.
     pub fn new(keep: usize) -> Self {
         Self {
             keep,
@@ -102,7 +102,7 @@ impl Measures {
         }
     }
 
-    /// One more request.
+    /// Records one request.
     pub fn record(&self, measured: Measured) {
         let mut kept = self.kept.lock();
         kept.records += 1;
@@ -121,7 +121,7 @@ impl Measures {
         }
     }
 
-    /// The requests of a conversation that are kept, newest first.
+    /// The kept requests of a conversation, newest first.
     pub fn conversation(&self, id: &str) -> Vec<Measured> {
         let kept = self.kept.lock();
         let found = kept.conversations.get(id);
@@ -140,7 +140,7 @@ impl Measures {
         newest.into_iter().map(copy).collect()
     }
 
-    /// Keeps nothing of a tenant's conversations any more but their share of the sums; `beginning` is `APP/PROJECT/`.
+    /// Drops the requests of a tenant's conversations; their share of the sums stays. `beginning` is `APP/PROJECT/`.
     pub fn forget_all(&self, beginning: &str) {
         self.kept
             .lock()
@@ -166,7 +166,7 @@ impl Measures {
             .is_some_and(|one| one.sums.cached_tokens > 0)
     }
 
-    /// Adds the counters of every server, as Prometheus reads them.
+    /// Writes the counters of every server in Prometheus's format.
     pub fn render_prometheus(&self, out: &mut String) {
         let all = self.upstreams();
         let requests = "Requests to model servers";
@@ -249,7 +249,7 @@ fn percentile(ranked: &[u64], percent: usize) -> Option<u64> {
     ranked.get(rank.checked_sub(1)?).copied()
 }
 
-/// Adds a counter with a value for each server; `(name, help)`.
+/// Writes a counter with a value for each server; `(name, help)`.
 pub(crate) fn counters<T>(
     out: &mut String,
     servers: &BTreeMap<String, T>,
@@ -266,8 +266,8 @@ fn label(name: &str, value: &str) -> String {
     format!("{name}=\"{}\"", escaped(value))
 }
 
-/// Adds a metric with a value for each set of labels, as `OpenMetrics` has it; `(name, help)`. A name ends with its unit, if
-/// it has one.
+/// Writes a metric with a value for each set of labels in the format of `OpenMetrics`; `(name, help)`. A name ends with
+/// its unit, if it has one.
 pub fn metric<L: AsRef<str>>(
     out: &mut String,
     kind: &str,

@@ -1,4 +1,4 @@
-//! A request on its way: the body that goes out, to which server, and what a server refuses.
+//! An outgoing request: its body, its server, and the fields that a server refuses.
 //!
 //! Owns: the client's bytes with our changes, the order of servers, extras and marks. Never: choosing the additions of
 //! a turn (`turn`), reading the answer (`after`).
@@ -19,13 +19,13 @@ use crate::refusal::Refusal;
 use crate::said::Said;
 use crate::target::Target;
 
-/// A request that is to be sent, and for whom.
+/// A request to send, and its conversation.
 pub(crate) struct Going<'a> {
     pub(crate) request: &'a Request,
     pub(crate) sent: Outgoing<'a>,
     pub(crate) whose: &'a Whose,
     pub(crate) conversation: &'a str,
-    /// The conversation that this one left midway.
+    /// The conversation that this one branched off.
     pub(crate) left: Option<&'a str>,
 }
 
@@ -46,8 +46,8 @@ pub(crate) struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// The client's body with the composed messages, or as it came where nothing is to be changed. `held` messages are the
-    /// server's, where it holds any.
+    /// The client's body with the composed messages, or unchanged if nothing differs. The server already stores the
+    /// first `held` messages.
     pub(crate) fn new(
         text: &'a Bytes,
         body: &'a Body<'a>,
@@ -60,7 +60,7 @@ impl<'a> Outgoing<'a> {
             .messages
             .iter()
             .filter(|sent| held.is_none() || sent.index >= held);
-        // An item that the client only names by its id is sent as an id.
+        // An item that the client names only by its id is sent as an id.
         let named = |sent: &Sent| said.name_at(sent.index?.checked_sub(held.unwrap_or(0))?);
         let messages: Vec<&str> = sent.map(|sent| named(sent).unwrap_or(&sent.bytes)).collect();
         let messages = said
@@ -83,7 +83,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// The parts with marks, for a server that has them and a client that places none.
+    /// The parts with cache marks, for a server that supports them and a client that sets none.
     fn marked(&self, profile: &Profile) -> Option<Marked> {
         let has_own = self.speech != Speech::Messages || self.body.get("cache_control").is_some();
         if has_own {
@@ -110,7 +110,7 @@ impl<'a> Outgoing<'a> {
 }
 
 impl Proxy {
-    /// Sends a body to the first target that can be reached; once more without what a server refuses by name.
+    /// Sends a body to the first reachable target; sends it again without a field that the server refuses by name.
     pub(crate) async fn send(&self, targets: &[Target], going: &Going<'_>) -> Result<Reached, Refusal> {
         let mut failure = None;
         let Going { request, sent, .. } = going;
@@ -153,7 +153,8 @@ impl Proxy {
         Err(unreached(failure))
     }
 
-    /// Sends on a request that is no part of a conversation: to a slot that no conversation has, where there are several.
+    /// Sends on a request that belongs to no conversation: to a slot that no conversation has, if the server has
+    /// several.
     pub(crate) async fn pass_beside(
         &self,
         targets: &[Target],
@@ -176,7 +177,7 @@ impl Proxy {
         self.pass(targets, request, sent).await
     }
 
-    /// Sends a request on as it came.
+    /// Sends a request on unchanged.
     pub(crate) async fn pass(
         &self,
         targets: &[Target],
@@ -245,7 +246,7 @@ impl Target {
         !self.refused().contains("id_slot")
     }
 
-    /// Lets the server choose slots from now on: it empties slots that no other conversation has, and knows where it
+    /// Lets the server choose slots from now on: it empties slots that no other conversation uses, and knows where it
     /// moved their content.
     pub(crate) fn name_no_slots(&self) {
         let mut refused = self.learnt.lock();

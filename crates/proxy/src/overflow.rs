@@ -1,4 +1,4 @@
-//! A server's word that a prompt is too long for it, and for how long a one it has room.
+//! A server's error that a prompt is too long, and the window that the error names.
 //!
 //! Owns: the error texts of servers (`overflow.txt`). Never: the reaction (`turn`).
 
@@ -11,12 +11,12 @@ use transcript::lists::Lists;
 
 use crate::after;
 
-/// No server has so small a window: a number below is another.
+/// No server has so small a window: a smaller number means something else.
 const WINDOW_LEAST: usize = 256;
 
 static TABLES: LazyLock<Lists> = LazyLock::new(|| Lists::read(include_str!("overflow.txt")));
 
-/// Whether an answer is such a word; and the answer as it was.
+/// The overflow that an answer reports, if it reports one; and the unchanged answer.
 pub(crate) async fn read(answer: UpstreamAnswer) -> (Option<Overflow>, UpstreamAnswer) {
     if !matches!(answer.status, 400 | 413 | 422) {
         return (None, answer);
@@ -41,7 +41,7 @@ fn understood(said: &str) -> Option<Overflow> {
     let message = message.or(error.as_str())?.to_lowercase();
     let behind = |words: &str| message.split_once(words).map(|(_, rest)| rest);
     let first = |list: &str| TABLES.list(list).iter().find_map(|words| number(behind(words)?));
-    // Anthropic's sum with the answer's length.
+    // Anthropic's sum of prompt and answer length.
     let sum = || number(behind("exceed context limit: ")?.split_once(" > ")?.1);
     let window = first("window").or_else(sum);
     Some(Overflow {
@@ -50,7 +50,7 @@ fn understood(said: &str) -> Option<Overflow> {
     })
 }
 
-/// The number that a text begins with.
+/// The number at the beginning of a text.
 fn number(text: &str) -> Option<usize> {
     let digits: String = text
         .chars()
@@ -137,13 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn llama_cpp_says_it_in_fields() {
+    fn llama_cpp_reports_an_overflow_in_fields() {
         let said = r#"{"error":{"code":400,"type":"exceed_context_size_error","n_prompt_tokens":9001,"n_ctx":4096}}"#;
         assert_eq!(read(said), Some((4_096, Some(9_001))));
     }
 
     #[test]
-    fn servers_say_it_in_many_words() {
+    fn an_overflow_is_read_from_the_error_texts_of_servers() {
         for (message, window, prompt) in SAID {
             let expected = Some((window, Some(prompt).filter(|prompt| *prompt > 0)));
             let forms = [
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_are_passed_over() {
+    fn other_errors_are_no_overflow() {
         for said in [
             r#"{"error":{"message":"Your input exceeds the context window of this model."}}"#,
             r#"{"error":{"message":"max_tokens must be at least 1"}}"#,

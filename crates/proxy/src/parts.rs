@@ -1,4 +1,4 @@
-//! What turns of any kind work with.
+//! Parts that turns of any kind use.
 //!
 //! Owns: the ports and settings that direct turns and the proxy share. Never: a turn.
 
@@ -13,7 +13,7 @@ use crate::conversation::Contexts;
 
 /// The operator's instructions at the beginning of every conversation.
 pub trait Instructions: Send + Sync + std::fmt::Debug {
-    /// The present text, at most so many characters; empty if there is none.
+    /// The present text, at most this many characters; empty if there is none.
     fn read(&self, chars_max: usize) -> String;
 }
 
@@ -21,9 +21,9 @@ pub trait Instructions: Send + Sync + std::fmt::Debug {
 #[derive(Debug, Clone)]
 pub struct DirectParts {
     pub engine: Engine,
-    /// The conversations, and what chooses their views.
+    /// The conversations, and the engine that chooses their views.
     pub contexts: Contexts,
-    /// Behind the client's own system text, as it was when an epoch began.
+    /// Behind the client's own system text, fixed at the beginning of an epoch.
     pub instructions: Option<Arc<dyn Instructions>>,
     /// The default user; none: each request must name a user.
     pub owner: Option<Name>,

@@ -24,14 +24,14 @@ use crate::parts::DirectParts;
 use crate::refusal::Refusal;
 use crate::target::{Route, Target};
 
-/// How many of a conversation's newest requests stay measured.
+/// Number of a conversation's newest requests with measurements.
 const MEASURED: usize = 64;
 
 /// The model servers of the proxy.
 #[derive(Debug, Clone)]
 pub struct ProxyParts {
     pub routes: Vec<Route>,
-    /// Paths behind `/v1/` that every token can use, with all below them: `files`.
+    /// Paths behind `/v1/` that every token can use, with all paths below them: `files`.
     pub passthrough: Vec<String>,
     /// By the base URLs of the servers.
     pub gates: Arc<Gates>,
@@ -54,9 +54,9 @@ pub struct Proxy {
 pub enum MemoryUse {
     #[default]
     On,
-    /// Recalled, and nothing is learnt.
+    /// Memory is recalled, and nothing is learnt.
     ReadOnly,
-    /// Neither recalled nor learnt.
+    /// Memory is neither recalled nor learnt.
     Off,
     /// Nothing of the request is kept anywhere.
     Incognito,
@@ -72,7 +72,7 @@ impl MemoryUse {
     }
 }
 
-/// How a conversation is written.
+/// The API in which a conversation is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speech {
@@ -94,8 +94,8 @@ impl Speech {
         }
     }
 
-    /// The fields of the messages, of the system text (in a chat it is a message), and of the maximum length of an answer, if
-    /// the client uses no other one.
+    /// The fields of the messages, of the system text (in a chat it is a message), and of the maximum length of an
+    /// answer, if the client uses no other.
     fn fields(self) -> [&'static str; 3] {
         match self {
             Self::Chat | Self::Messages => ["messages", "system", "max_tokens"],
@@ -127,34 +127,35 @@ impl Speech {
     }
 }
 
-/// A request as a door hands it over.
+/// A request from a door.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Behind `/v1/`, with its query.
     pub path: String,
-    /// As HTTP writes it.
+    /// The HTTP method, in upper case.
     pub method: String,
-    /// The client's, but for those that concern the connection or are ours. Names in lower case.
+    /// The client's headers, without those of the connection and of Quipu. Names in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Bytes,
     pub scope: Scope,
-    /// The user, as the door found it; see [`name_of`].
+    /// The user, as the door determined it; see [`name_of`].
     pub owner: Option<Name>,
-    /// The agent that works here, where it is named.
+    /// The agent of the request, if it is named.
     pub agent: Option<Name>,
     /// The client's name of its conversation.
     pub conversation: Option<SessionId>,
-    /// The client's own id of a group of conversations; a hint, and no name.
+    /// The client's own id of a group of conversations: a hint, not a name.
     pub family: Option<String>,
     pub memory: MemoryUse,
-    /// Whether the caller may see what the user said outside of the project, and what holds for the user everywhere.
+    /// Whether the caller may see messages of the user from outside of the project, and facts about the user that apply
+    /// everywhere.
     pub with_person: bool,
-    /// A token opened the door: the request reaches nothing of others on the model server.
+    /// The caller used a token: the request can reach no object of other owners on the model server.
     pub is_guarded: bool,
 }
 
 impl Proxy {
-    /// A proxy in front of these servers. Its task ends with the last handle, or at [`Proxy::shutdown`].
+    /// Starts a proxy in front of these servers. Its task ends with the last handle, or at [`Proxy::shutdown`].
     pub fn start(parts: Arc<DirectParts>, servers: ProxyParts) -> Self {
         let targets: Arc<[Target]> = servers.routes.into_iter().map(Target::new).collect();
         let (gates, beside) = (servers.gates, Arc::<Beside>::default());
@@ -174,7 +175,7 @@ impl Proxy {
         }
     }
 
-    /// Stores a request's frame, for work while the conversation is idle; the conversation's id.
+    /// Stores a request's frame, for work while the conversation is idle; returns the conversation's id.
     pub(crate) async fn keep_frame(&self, shared: &Shared, frame: Frame) -> ConversationId {
         let mut conversation = shared.lock().await;
         let (id, written) = (conversation.identity(), frame.write());
@@ -218,7 +219,7 @@ impl Proxy {
         let (body, proxy, checked) = (request.body.clone(), self.clone(), request.clone());
         aside::if_large(body.len(), async move { proxy.check_reach(&checked).await }).await??;
         let model = aside::if_large(body.len(), async move { model_of(&body) }).await?;
-        // A request without a model goes to the first server, if no server has it.
+        // A request without a model goes to the first server, if no server matches it.
         let targets = match self.targets(&model) {
             Err(_) if model.is_empty() && !self.targets.is_empty() => vec![self.targets[0].clone()],
             targets => targets?,
@@ -247,7 +248,7 @@ impl Proxy {
         self.parts.contexts.keeper().finish().await;
     }
 
-    /// The servers that answer for a model, in the order in which they are tried.
+    /// The servers for a model, in the order of attempts.
     pub(crate) fn targets(&self, model: &str) -> Result<Vec<Target>, Refusal> {
         let answers = |models: &[String]| {
             models.is_empty()
@@ -264,7 +265,7 @@ impl Proxy {
         Ok(targets)
     }
 
-    /// The request's owner: the door's, else the body's `user`, else the configured one.
+    /// The request's owner: the door's user, else the body's `user`, else the configured default.
     pub(crate) fn whose(&self, request: &Request, body: &Body<'_>) -> Result<Whose, Refusal> {
         let user = || name_of(&body.text("user")?);
         let owner = request
@@ -285,7 +286,7 @@ impl Proxy {
         })
     }
 
-    /// An id that sorts by the time of its making.
+    /// An id that sorts by creation time.
     pub(crate) fn fresh_conversation(&self) -> String {
         learn::fresh(&*self.parts.clock, &*self.parts.ids)
     }

@@ -1,7 +1,7 @@
-//! What of a model server a request with a token can reach: every token shares the server's one key.
+//! The objects of a model server that a request with a token can reach: all tokens share the server's one key.
 //!
-//! Owns: the paths that pass, the fields of a body that name an object of the server, the check of its owner. Never: who
-//! asks (`gateway`), where owners are kept (`ports::Conversations`).
+//! Owns: the allowed paths, the fields of a body that name an object of the server, the check of its owner. Never: the
+//! caller's identity (`gateway`), the storage of owners (`ports::Conversations`).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::body::Body;
 use crate::proxy::{Proxy, Request};
 use crate::refusal::Refusal;
 
-/// Requests that make something of their body alone.
+/// Paths of requests that create a result from their body alone.
 const CREATES: [&str; 16] = [
     "chat/completions",
     "completions",
@@ -33,9 +33,9 @@ const CREATES: [&str; 16] = [
     "detokenize",
     "count_tokens",
 ];
-/// The same of everything below; a form can be their body.
+/// Like `CREATES`, with every path below; the body can be a form.
 const MEDIA: [&str; 2] = ["audio/", "images/"];
-/// Fields with data of the client's own, in which a name means nothing to a server: schemas and labels.
+/// Fields with data of the client's own, where an id means nothing to a server: schemas and labels.
 const NOT_NAMES: [&str; 4] = ["parameters", "input_schema", "schema", "metadata"];
 
 const RESPONSES: &str = "responses";
@@ -46,7 +46,7 @@ const REFERENCE: &str = "item_reference";
 type Named = (&'static str, String);
 
 impl Proxy {
-    /// Checks that a request reaches nothing of others on the model server.
+    /// Checks that a request reaches no object of another owner on the model server.
     pub(crate) async fn check_reach(&self, request: &Request) -> Result<(), Refusal> {
         if !request.is_guarded {
             return Ok(());
@@ -125,7 +125,7 @@ async fn names_of_form(body: Bytes, boundary: String) -> multer::Result<BTreeSet
     let mut form = multer::Multipart::new(stream::iter([Ok::<_, multer::Error>(body)]), boundary);
     let mut named = BTreeSet::new();
     while let Some(field) = form.next_field().await? {
-        // A field of a field: `image[file_id]`, `image.file_id`.
+        // A nested field: `image[file_id]`, `image.file_id`.
         let mut steps = field
             .name()
             .unwrap_or_default()
@@ -138,7 +138,7 @@ async fn names_of_form(body: Bytes, boundary: String) -> multer::Result<BTreeSet
     Ok(named)
 }
 
-/// The objects that a JSON text names; none if it is no JSON.
+/// The objects that a JSON text names; none if it is not JSON.
 fn names(json: &[u8]) -> Option<BTreeSet<Named>> {
     let mut named = BTreeSet::new();
     let mut reader = serde_json::Deserializer::from_slice(json);
@@ -152,14 +152,14 @@ fn names(json: &[u8]) -> Option<BTreeSet<Named>> {
     Some(named)
 }
 
-/// The ids of a reply's items, and those that they name.
+/// The ids of a reply's items, and of the objects that they name.
 pub(crate) fn ids_of(replies: &[&str]) -> BTreeSet<String> {
     let named = replies.iter().filter_map(|item| names(item.as_bytes()));
     let items = replies.iter().filter_map(|item| crate::said::id(item));
     named.flatten().map(|(_, id)| id).chain(items).collect()
 }
 
-/// The path of the objects that a field names, and whether its text is an id: the other fields hold an object with an `id`.
+/// The kind of object that a field names, and whether its value is an id: the other fields hold an object with an `id`.
 fn step_of(field: &str) -> Option<(&'static str, bool)> {
     Some(match field {
         "previous_response_id" => (RESPONSES, true),
@@ -172,16 +172,17 @@ fn step_of(field: &str) -> Option<(&'static str, bool)> {
     })
 }
 
-/// Where a value stands.
+/// The position of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IdPlace {
-    /// In the field `input`: a list of items, or, where it is an object, the arguments of a call.
+    /// In the field `input`: a list of items, or, if it is an object, the arguments of a call.
     Input,
     Item,
     Elsewhere,
 }
 
-/// Reads a value and keeps what it names. A field that appears twice is read twice: servers differ in which one counts.
+/// Reads a value and collects the objects that it names. A field that appears twice is read twice: servers differ in
+/// the one that counts.
 struct BodyWalk<'a> {
     named: &'a mut BTreeSet<Named>,
     field: Option<(&'static str, bool)>,
@@ -254,7 +255,7 @@ impl<'de> Visitor<'de> for BodyWalk<'_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Self::Value, A::Error> {
         let (mut ids, mut is_reference) = (Vec::new(), false);
-        // An item of nothing but an id stands for the one that has it.
+        // An item with only an id is a reference to the item that has this id.
         let mut is_bare = self.place == IdPlace::Item;
         while let Some(name) = fields.next_key::<String>()? {
             if self.place == IdPlace::Input || NOT_NAMES.contains(&name.as_str()) {

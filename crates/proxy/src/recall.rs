@@ -19,19 +19,19 @@ use tokio::sync::oneshot;
 use transcript::spoken;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How long a turn waits for memory; later it goes without.
+/// Maximum time that a turn waits for memory; after that it continues without.
 pub(crate) const WAIT: Duration = Duration::from_millis(50);
-/// The same in a conversation's first turn, when the owner's memory may have to be read from the disk first.
+/// The same limit in a conversation's first turn, when the owner's memory may first have to be read from disk.
 pub(crate) const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// Maximum number of hits to choose from.
 const MESSAGES_MAX: usize = 40;
 const MEMORIES_MAX: usize = 12;
-/// A longer message is searched for by its questions, its beginning and its end.
+/// For a longer message, the query is its questions, its beginning and its end.
 const QUERY_CHARS_MAX: usize = 600;
 
-/// Episodes that open a session.
+/// Number of episodes in the opening of a session.
 const LATEST_MAX: usize = 3;
-/// Their share of the opening's tokens; core memory has the rest.
+/// Their share of the opening's tokens: one in this many; core memory has the rest.
 const LATEST_SHARE: usize = 3;
 
 /// Prefix of the ids of core memory.
@@ -42,14 +42,14 @@ pub(crate) const PAGES: &str = "pages ";
 pub(crate) struct Asked<'a> {
     pub(crate) whose: ContextOf<'a>,
     pub(crate) here: &'a SessionId,
-    /// The message, with what the client put around it.
+    /// The message, with the client's additions to it.
     pub(crate) message: &'a str,
     pub(crate) wait: Duration,
 }
 
-/// Memories that may help with a message, best first; none if the search takes too long. Such a search continues
-/// without the turn: the rows that it loads are in memory for the next one. Messages of this conversation, and of one
-/// that it branched from, are left out.
+/// Memories that may help with a message, best first; none if the search takes too long. Such a search continues after
+/// the turn, so that the rows it loads are in memory for the next turn. Excludes messages of this conversation, and of
+/// its origin if it is a branch.
 pub(crate) async fn recall(
     engine: &Engine,
     clock: &dyn Clock,
@@ -63,7 +63,7 @@ pub(crate) async fn recall(
     let (tell, found) = oneshot::channel();
     let searching = engine.clone();
     endings.spawn(async move {
-        // The turn may be over.
+        // The turn may have ended.
         tell.send(searching.search(search).await).ok();
     });
     let found = tokio::select! {
@@ -82,24 +82,24 @@ pub(crate) async fn recall(
 /// Memories that may help with a message, as text for a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecalledContext {
-    /// Empty where nothing is sure enough.
+    /// Empty if no memory is certain enough.
     pub text: String,
     /// The ids of the memories in it, in order.
     pub memories: Vec<String>,
     pub tokens: usize,
 }
 
-/// Whose memory a client asks for.
+/// The memory that a client asks for.
 #[derive(Debug, Clone, Copy)]
 pub struct ContextOf<'a> {
     pub scope: &'a Scope,
     pub owner: &'a Owner,
-    /// What the owner said outside of any project too, and what holds for them everywhere.
+    /// Also include messages of the owner from outside of any project, and facts that apply to the owner everywhere.
     pub with_person: bool,
 }
 
-/// The memory of a turn with this message, of at most about so many tokens, for a client that calls its model itself.
-/// Messages of the session `here` and memories that the model knows already are left out.
+/// The memory for a turn with this message, of at most about this many tokens, for a client that calls its model
+/// itself. Excludes messages of the session `here` and memories that the model already has.
 pub async fn context(
     engine: &Engine,
     whose: ContextOf<'_>,
@@ -142,7 +142,7 @@ pub async fn opening(
     Ok(fragment_of(&recalled, BTreeSet::new(), tokens_max))
 }
 
-/// The memories that are not known and fit, in the wrapper of a turn's memory.
+/// The fitting memories that the model does not have yet, in the wrapper of a turn's memory.
 fn fragment_of(recalled: &[RecalledMemory], known: BTreeSet<String>, tokens_max: usize) -> RecalledContext {
     let meter = context::tokens::Meter::estimate();
     let count = |text: &str| meter.roughly(text);
@@ -179,7 +179,7 @@ fn search(whose: ContextOf<'_>, message: &str) -> Option<Search> {
     })
 }
 
-/// A search that a turn can wait for: of nothing yet, without a reranker.
+/// A search fast enough for a turn: without a reranker; the caller sets the limits.
 pub(crate) fn of_turn(scope: &Scope, owner: &Owner, query: String) -> Search {
     Search {
         scope: scope.clone(),
@@ -198,8 +198,8 @@ pub(crate) fn of_turn(scope: &Scope, owner: &Owner, query: String) -> Search {
     }
 }
 
-/// Core memory as one memory of at most so many tokens, with the first lines of each page: the person's first, then the project's.
-/// None if reading takes too long.
+/// Core memory as one memory of at most this many tokens, with the first lines of each page: the person's pages first,
+/// then the project's. None if reading takes too long.
 pub(crate) async fn pages(
     engine: &Engine,
     clock: &dyn Clock,
@@ -210,7 +210,7 @@ pub(crate) async fn pages(
     let ContextOf { scope, owner, .. } = whose;
     let home = Some(Scope::home(&scope.app)).filter(|home| whose.with_person && home != scope);
     let places = home.iter().chain([scope]);
-    // What does not fit is found when it is asked for.
+    // A search finds the lines that do not fit.
     let order = [Page::Soul, Page::User, Page::Memory];
     let read = join_all(places.flat_map(|place| order.map(|page| engine.page(place, owner, page))));
     let read = tokio::select! {
@@ -232,7 +232,7 @@ pub(crate) async fn pages(
     })
 }
 
-/// The first lines of each page, page by page, of each page one more in turn while they fit.
+/// The first lines of each page, in the pages' order; takes one more line of each page in turn while they fit.
 fn first_lines(pages: &[String], fits: impl Fn(&str) -> bool) -> String {
     let lines = |page: &String| -> Vec<String> {
         let lines = page.lines().filter(|line| !line.trim().is_empty());
@@ -294,8 +294,9 @@ fn ranking(found: Found) -> recall::Ranking {
     }
 }
 
-/// What a search found that may stand alone as the answer to its question: the best of people's own words, with the id of its row, or
-/// what they said last of the same where that puts the best in doubt. None where another line would only be the next guess.
+/// The one result of a search that can be given as the answer: the best of the user's own messages, with the id of its
+/// row, or the user's latest message about the same thing if that puts the best in doubt. None if no message is
+/// certain.
 pub fn sure(found: Found, search: &Search, zone: &Zone) -> Option<recall::MemoryLine> {
     let mut told = recall::memory_lines(&ranking(found), &search.query, &search.owner, zone, &Messages);
     told.retain(|line| line.is_own);
@@ -318,7 +319,7 @@ pub fn sure(found: Found, search: &Search, zone: &Zone) -> Option<recall::Memory
     })
 }
 
-/// The query: the person's text; of a long text only its questions, its first and its last sentence.
+/// The query: the person's text; for a long text only its questions, its first and its last sentence.
 fn question(words: &str) -> String {
     let words = words.trim();
     if words.chars().count() <= QUERY_CHARS_MAX {

@@ -1,4 +1,4 @@
-//! Why a request got no answer of the model, in words for the client.
+//! Why a request got no answer of the model, as a message for the client.
 //!
 //! Owns: status, code and message. Never: its form in a dialect (`gateway`).
 
@@ -14,10 +14,10 @@ use crate::body::Unfit;
 pub struct Refusal {
     /// An HTTP status.
     pub status: u16,
-    /// A word for programs: `context_length_exceeded`, `upstream_unreachable`.
+    /// A code for programs: `context_length_exceeded`, `upstream_unreachable`.
     pub code: &'static str,
     pub message: String,
-    /// When to try again, in seconds.
+    /// Seconds until a retry makes sense.
     pub retry_after_seconds: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ impl Refusal {
         }
     }
 
-    /// The path holds data of everybody who uses the server's key.
+    /// The path holds data of all users of the server's key.
     pub(crate) fn closed(path: &str) -> Self {
         let step = path.split('/').next().unwrap_or_default();
         Self::forbidden(format!(
@@ -75,7 +75,7 @@ impl Refusal {
         }
     }
 
-    /// Quipu ends before the request does.
+    /// Quipu shuts down before the request ends.
     pub(crate) fn ending() -> Self {
         Self {
             status: 503,

@@ -1,6 +1,6 @@
 //! The content of a request, in each dialect: its messages, and the part that the server stores.
 //!
-//! Owns: their place in a body, an input that is a plain text. Never: choosing what is sent (`outgoing`).
+//! Owns: their place in a body, an input that is a plain text. Never: choosing the messages to send (`outgoing`).
 
 use std::borrow::Cow;
 
@@ -44,24 +44,24 @@ impl<'a> Said<'a> {
         })
     }
 
-    /// The server's name for what it holds; none where the client sends all of it.
+    /// The server's id of the messages that it stores; none if the client sends all of them.
     pub(crate) fn stands_on(&self) -> Option<&str> {
         self.previous.as_deref().or(self.conversation.as_deref())
     }
 
-    /// The messages, with what is known in the place of those that only name it.
+    /// The messages; a reference to an item is replaced by the item, if it is known.
     pub(crate) fn messages_with<'b>(&'b self, known: &'b [Option<String>]) -> impl Iterator<Item = &'b str> {
         let said = self.messages.iter().enumerate();
         said.map(|(at, message)| known.get(at).and_then(Option::as_deref).unwrap_or(message))
     }
 
-    /// The message at this place, where it only names an item.
+    /// The message at this place, if it is only a reference to an item.
     pub(crate) fn name_at(&self, at: usize) -> Option<&str> {
         let message = self.messages.get(at)?;
         reference(message).map(|_| &**message)
     }
 
-    /// The field's value with these messages; none where they are the client's own.
+    /// The field's value with these messages; none if they are the client's own.
     pub(crate) fn field(&self, sent: &[&str]) -> Option<String> {
         if self.messages == sent {
             return None;
@@ -75,7 +75,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// The id of the item that a message names, where it does nothing else: the server holds the item.
+/// The id of the item that a message refers to, if the message is only a reference: the server stores the item.
 pub(crate) fn reference(message: &str) -> Option<String> {
     if !message.contains(REFERENCE) {
         return None;
@@ -84,7 +84,7 @@ pub(crate) fn reference(message: &str) -> Option<String> {
     item.id.filter(|_| item.kind.as_deref() == Some(REFERENCE))
 }
 
-/// The id that an item of a response has.
+/// The id of a response's item.
 pub(crate) fn id(item: &str) -> Option<String> {
     let item: ItemHead = serde_json::from_str(item).ok()?;
     item.id

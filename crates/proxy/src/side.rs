@@ -13,17 +13,17 @@ use crate::proxy::{Proxy, Request, Speech};
 use crate::refusal::Refusal;
 use crate::said::Said;
 
-/// Without the length that the client gives its conversations, only a shorter answer is bounded.
+/// If the conversation's usual answer length is unknown, only an answer up to this length counts as bounded.
 const LENGTH_TOKENS_MAX: usize = 1_000;
-/// A message that repeats another word for word is a side call only with an answer no longer than this.
+/// A message that repeats another word for word is a side call only if its answer is no longer than this.
 const REPEATED_TOKENS_MAX: usize = 100;
-/// A text is searched for a list of messages at so many brackets.
+/// Maximum number of brackets in a text at which a list of messages is searched for.
 const LISTS_TRIED_MAX: usize = 16;
-/// The two speakers of a conversation, in the words of the APIs and of the libraries that write one out.
+/// The two speakers of a conversation, as APIs and libraries write them.
 const SPEAKERS: [&[&str]; 2] = [&["user", "human"], &["assistant", "ai", "model"]];
 
 impl Proxy {
-    /// Whether a client asks this for itself, or nothing at all.
+    /// Whether a request is the client's own, or asks nothing at all.
     pub(crate) async fn is_side(
         &self,
         request: &Request,
@@ -46,7 +46,7 @@ impl Proxy {
         let frame: serde_json::Value = serde_json::from_str(&frame).unwrap_or_default();
         let usual = frame["body"].as_str().and_then(|usual| Body::read(usual).ok());
         if repeats && usual.is_none() {
-            // A first turn that was not answered is asked again.
+            // A first turn without an answer is sent again.
             return Ok(false);
         }
         let bound = match &usual {
@@ -63,7 +63,7 @@ impl Proxy {
     }
 }
 
-/// Whether the request's own fields say that a client asks it for itself, or nothing at all.
+/// Whether the request's own fields mark it as the client's own, or it asks nothing at all.
 fn says_so(body: &Body<'_>, said: &Said<'_>) -> bool {
     let task = || {
         let metadata: serde_json::Value = serde_json::from_str(body.get("metadata")?).ok()?;
@@ -73,7 +73,7 @@ fn says_so(body: &Body<'_>, said: &Said<'_>) -> bool {
     said.messages.is_empty() || length(body) == Some(1) || task().unwrap_or_default()
 }
 
-/// The texts of a request of one turn without tools: the user's, and the system's with it.
+/// The texts of a request of one turn without tools: the user's text, and the same with the system text.
 pub(crate) fn lone(body: &Body<'_>, said: &Said<'_>, speech: Speech) -> Option<(String, String)> {
     let has_tools = body.list("tools").is_ok_and(|tools| !tools.is_empty());
     if has_tools || said.stands_on().is_some() {
@@ -114,7 +114,7 @@ fn length(body: &Body<'_>) -> Option<usize> {
     LENGTHS.iter().find_map(|name| body.get(name)?.parse().ok())
 }
 
-/// Whether the answer is to have the form of JSON.
+/// Whether the request demands an answer in JSON.
 fn has_form(body: &Body<'_>) -> bool {
     let forms = ["response_format", "output_format", "output_config", "text"];
     let kind = |name: &&str| {
@@ -127,7 +127,8 @@ fn has_form(body: &Body<'_>) -> bool {
     forms.iter().find_map(kind).is_some()
 }
 
-/// Whether a text holds a conversation: a list of messages in JSON, or lines that the user and the model begin.
+/// Whether a text contains a conversation: a list of messages in JSON, or lines that begin with the user's and the
+/// model's role.
 fn is_transcript(text: &str) -> bool {
     is_list(text)
         || SPEAKERS

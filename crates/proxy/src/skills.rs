@@ -17,17 +17,18 @@ use crate::recall::{self, WAIT};
 const SKILLS_MAX: usize = 2;
 /// The search also finds cases, which are never injected.
 const FOUND_MAX: usize = 8;
-/// A longer question is searched for by its beginning, where people describe their task.
+/// For a longer question, the query is its beginning, where people describe their task.
 const QUERY_CHARS_MAX: usize = 600;
 /// A skill fits with a better score, or with this many words in common: among few skills a score means little.
 const SCORE_MIN: f32 = 0.3;
 const SHARED_MIN: usize = 2;
-/// Shorter words are shared by anything.
+/// Shorter words occur in any text.
 const WORD_CHARS_MIN: usize = 4;
-/// Characters of a skill that fit into a turn's fragment beside memories.
+/// Maximum characters of a skill, so that it fits into a turn's fragment beside memories.
 const TEXT_CHARS_MAX: usize = 900;
 
-/// The approved skills of an agent that fit what it is asked, best first; nothing if it takes too long. For a request that carries tools.
+/// The approved skills of an agent that match the question, best first; empty if the search takes too long. For
+/// requests with tools.
 pub(crate) async fn skills(
     engine: &Engine,
     clock: &dyn Clock,

@@ -1,6 +1,6 @@
-//! Which conversation a server with several slots keeps in which.
+//! The slots of a server that has several: each keeps one conversation.
 //!
-//! Owns: the choice of a slot, the slots that nothing of a conversation is to leave. Never: whether a server takes one
+//! Owns: the choice of a slot, keeping conversations in their slots. Never: whether a server accepts a slot's number
 //! (`outgoing`).
 
 use std::sync::atomic::Ordering;
@@ -15,11 +15,12 @@ use crate::target::{Given, Target};
 const QUIET_TURNS: u64 = 4;
 
 impl Target {
-    /// The slot of a conversation, where the server has several: left to itself it would put two conversations that begin alike
-    /// into one. None where more conversations are under way than there are slots.
+    /// The slot of a conversation, if the server has several: a server that chooses by itself would put two
+    /// conversations with the same beginning into one. None if more conversations are active than there are slots.
     ///
-    /// One that has `left` another midway takes its slot, which holds all that both have in common. If the other goes on all the
-    /// same, no slot is named for it: the server then finds the one that begins alike, and a slot of its own would be empty.
+    /// A conversation that branched off another (`left`) takes the other's slot, which holds their common beginning. If
+    /// the other continues anyway, its requests name no slot: the server then finds the slot with the same beginning,
+    /// and a slot of its own would be empty.
     pub(crate) fn slot(&self, probed: &Probed, conversation: &str, left: Option<&str>) -> Option<u32> {
         let count = probed.slots.filter(|count| *count > 1)?;
         let turn = self.turns.load(Ordering::Relaxed);
@@ -59,7 +60,7 @@ impl Target {
         Some(slot)
     }
 
-    /// A slot that no conversation has, where requests to the server name slots.
+    /// A slot that no conversation has, if requests to the server name slots.
     pub(crate) fn spare_slot(&self, probed: &Probed) -> Option<u32> {
         let count = probed.slots.filter(|count| *count > 1)?;
         let is_named = self.kind(probed) == Kind::LlamaCpp && self.names_slots();

@@ -1,7 +1,7 @@
-//! Parts that a client changes from request to request although they mean nothing to a model.
+//! Parts of a request that a client changes each time although they mean nothing to a model.
 //!
-//! Owns: the number in Claude Code's billing line. Older versions choose a new one for each request, and the whole
-//! prompt comes after it. Never: a byte for Anthropic, which reads it.
+//! Owns: the number in Claude Code's billing line. Older versions choose a new one for each request, and it stands
+//! before the whole prompt. Never: a byte for Anthropic, which reads it.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use prefix::backend::Kind;
 
 use crate::proxy::Speech;
 
-/// The beginning of the block that holds it, as JSON text.
+/// The beginning of the block with the number, as JSON text.
 const LINE: &str = "\"x-anthropic-billing-header:";
 const NUMBER: &str = "cch=";
 
@@ -25,7 +25,7 @@ pub(crate) fn system(field: Option<&str>, speech: Speech, kind: Kind) -> Option<
     }))
 }
 
-/// Its place.
+/// The place of the number in the field.
 fn number(field: &str) -> Option<(usize, usize)> {
     let line = field.find(LINE)? + LINE.len();
     let end = line + field[line..].find('"')?;
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_is_always_the_same_and_all_else_stays() {
+    fn the_number_becomes_constant_and_all_other_text_stays() {
         let field = |number: &str| {
             format!(
                 r#"[{{"type":"text","text":"x-anthropic-billing-header: cc_version=2.1; cch={number}"}},{{"type":"text","text":"cch=7"}}]"#

@@ -1,6 +1,7 @@
-//! A model server as turns see it, and what they learn of it.
+//! A model server as turns see it, and the facts that they learn about it.
 //!
-//! Owns: its window, its kind, the fields that it refused, who has its slots. Never: the choice of a server (`proxy`), or a request to it.
+//! Owns: its window, its kind, its refused fields, the conversations in its slots. Never: the choice of a server
+//! (`proxy`), or a request to it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,18 +16,18 @@ use prefix::backend::{self, Kind, RefusedExtras};
 #[derive(Debug, Clone)]
 pub struct Route {
     pub upstream: Arc<dyn Upstream>,
-    /// Wins over what the server seems to be.
+    /// Overrides the detected kind.
     pub kind: Option<Kind>,
-    /// Names of models, with `*` at the end as a wildcard; none for all. The first route that names a model answers;
+    /// Names of models, with `*` at the end as a wildcard; empty for all. The first route that names a model answers;
     /// later ones that name it are its fallbacks.
     pub models: Vec<String>,
-    /// The server's own name for the model, where it is another.
+    /// The server's own name for the model, if it differs.
     pub model: Option<String>,
     /// Window in tokens; it overrides the window that the server reports.
     pub window_tokens: Option<usize>,
-    /// A header, in lower case, that is to carry a key of the conversation.
+    /// A header, in lower case, that carries a key of the conversation.
     pub session_header: Option<String>,
-    /// How long the server is asked to keep a prompt: the value of `prompt_cache_retention`.
+    /// How long the server is asked to cache a prompt: the value of `prompt_cache_retention`.
     pub cache_retention: Option<String>,
     /// Whether a local server gets a `session_id`.
     pub session_id: bool,
@@ -56,8 +57,8 @@ impl Target {
         }
     }
 
-    /// The window of a model there, in tokens: the agent's, else as configured, else as the server reports, else by the
-    /// model's name, and never wider than in the server's refusal of a prompt.
+    /// The window of a model there, in tokens: the agent's, else the configured one, else the server's report, else by
+    /// the model's name. Never wider than the window in the server's refusal of a prompt.
     pub(crate) async fn window(&self, model: &str, agent: Option<usize>) -> ModelWindow {
         let route = &self.route;
         let asked = match route.window_tokens {
@@ -99,12 +100,12 @@ impl Target {
     }
 }
 
-/// To whom a slot was given.
+/// The conversation that has a slot.
 #[derive(Debug)]
 pub(crate) struct Given {
     pub(crate) conversation: String,
-    /// The turn in which it used it last.
+    /// The last turn in which the conversation used the slot.
     pub(crate) last: u64,
-    /// The conversation whose slot it was, and which this one left midway.
+    /// The previous conversation of the slot, which this one branched off.
     pub(crate) left: Option<String>,
 }

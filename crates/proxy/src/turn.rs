@@ -86,7 +86,7 @@ impl Proxy {
         let injected = injected(&decided.composed, &turn.meter);
         let reached = self.reach(&mut turn, &found, &targets, &mut decided).await?;
         let (target, lease, answer) = (reached.target, reached.lease, reached.answer);
-        // By the name that the client knows it by.
+        // The owner's own name of the conversation, if it has one.
         let conversation = || decided.conversation.clone();
         let told = whose
             .conversation
@@ -139,7 +139,7 @@ impl Proxy {
         self.send(&targets, &turn.going(found, decided)).await
     }
 
-    /// Decides a request, and hands to the disk what it changes.
+    /// Decides a request, and queues its records for the disk.
     async fn take(
         &self,
         turn: &Turn<'_>,
@@ -171,7 +171,7 @@ impl Proxy {
         Ok(decided)
     }
 
-    /// The items that a request names and does not send, by place, as far as they were seen.
+    /// The items that a request refers to without sending them, by place; none for an unknown item.
     async fn referred(&self, whose: &Whose, said: &Said<'_>) -> Result<Vec<Option<String>>, Refusal> {
         let mut known = Vec::new();
         for (at, message) in said.messages.iter().enumerate() {
@@ -187,7 +187,7 @@ impl Proxy {
         Ok(known)
     }
 
-    /// Whether a server has dropped its cache of a conversation since the last turn, by itself.
+    /// Whether the server has dropped its cache of a conversation since the last turn, because of its age.
     async fn is_cold(&self, conversation: &Shared, kind: backend::Kind) -> bool {
         let ended = self.beside.ended(&*conversation.lock().await);
         let kept = kind
@@ -211,7 +211,7 @@ impl Proxy {
             .await?)
     }
 
-    /// The part of the conversation that the server stores, as far as it is known; none if the client sends all of it.
+    /// The messages that the server stores, as far as they are known; none if the client sends all of them.
     async fn held(&self, whose: &Whose, said: &Said<'_>) -> Result<Option<Vec<String>>, Refusal> {
         let Some(id) = said.stands_on() else {
             return Ok(None);
@@ -229,10 +229,10 @@ pub(crate) struct Turn<'a> {
     /// The dialect's system field, as it is sent.
     system: Option<Cow<'a, str>>,
     model: &'a str,
-    /// The name whose vocabulary counts.
+    /// The model name that selects the vocabulary for counting.
     counts_for: &'a str,
     pub(crate) messages: &'a [&'a str],
-    /// So many of the messages are the server's, where it holds the conversation.
+    /// Number of messages that the server stores, if it holds the conversation.
     held: Option<usize>,
     front: usize,
     is_cold: bool,
@@ -259,7 +259,8 @@ impl Turn<'_> {
     /// The frame for a call of our own in this conversation.
     fn frame(&self, target: Target, decided: &Decided) -> Frame {
         let kind = target.kind(self.probed);
-        // They may hold the client's key, which is for its own calls; a local server may want it for ours.
+        // Headers can hold the client's key, which is for the client's own calls; only a local server may need it for
+        // ours.
         let headers = self.request.headers.iter().filter(|_| kind.profile().local);
         let budget = decided.budget;
         Frame {
@@ -287,7 +288,7 @@ impl Turn<'_> {
         }
     }
 
-    /// The request, as a conversation decides it.
+    /// The request in the form that a conversation decides.
     fn asked<'a>(&'a self, tools: &'a [&'a str], overflow: Option<Overflow>, now: Timestamp) -> Asked<'a> {
         let window = self.window.tokens;
         let length = LENGTHS

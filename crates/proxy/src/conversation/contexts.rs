@@ -40,20 +40,20 @@ use crate::conversation::whose::Whose;
 /// A command or a program that receives compactions.
 #[async_trait::async_trait]
 pub trait Listener: Send + Sync + std::fmt::Debug {
-    /// Before a compaction; a turn may wait for it. Its answer is preserved in the summary.
+    /// Called before a compaction; a turn may wait for it. Its answer is preserved in the summary.
     async fn before(&self, compaction: &Compaction) -> Option<String>;
-    /// After any compaction.
+    /// Called after every compaction.
     async fn after(&self, compaction: &Compaction);
 }
 
-/// A compaction, as listeners see it. Tokens and messages of the view.
+/// A compaction, as listeners see it, with the tokens and messages of the view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compaction {
     pub conversation: SessionKey,
     pub reason: &'static str,
     pub tokens_before: usize,
     pub messages_before: usize,
-    /// None before it.
+    /// None before the compaction.
     pub tokens_after: Option<usize>,
     pub messages_after: Option<usize>,
 }
@@ -69,7 +69,7 @@ pub struct ContextsParts {
     /// Stores facts of messages that leave a view.
     pub keeping: Option<Keeping>,
     pub clock: Arc<dyn Clock>,
-    /// Work after an answer.
+    /// Tasks that run after an answer.
     pub tasks: Endings,
 }
 
@@ -123,7 +123,7 @@ pub enum ContextError {
     Exists(SessionId),
 }
 
-/// An original.
+/// An original message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Original {
     pub id: ItemId,
@@ -172,7 +172,7 @@ impl Contexts {
         self.parts.keeper.finish().await;
     }
 
-    /// Work after answers.
+    /// Tasks that run after answers.
     pub fn tasks(&self) -> &Endings {
         &self.parts.tasks
     }
@@ -254,7 +254,7 @@ impl Contexts {
         conversation.set_learns(learns);
         let waiting = conversation.appended.len();
         conversation.take_appended();
-        // Memory learns them too, where no request carried them.
+        // Memory also learns these messages, which no request contained.
         conversation.ask(waiting);
         let id = ItemId(conversation.session.items());
         let bytes = reply.to_owned();

@@ -27,7 +27,7 @@ use crate::conversation::state::Conversation;
 /// Text that a request carries besides the client's own.
 #[async_trait]
 pub trait Additions: Send + Sync {
-    /// Instructions behind the client's system text. Asked for when an epoch begins or could begin for nothing.
+    /// Instructions behind the client's system text. Read when an epoch begins or could begin without cost.
     async fn instructions(&self) -> String;
     /// Adds memory and the date to the user's message.
     async fn draft(&self, conversation: &Conversation, message: &str, visible: &Visible) -> Option<Draft>;
@@ -47,7 +47,7 @@ pub struct Asked<'a> {
     pub dialect: Dialect,
     pub request: compose::Request<'a>,
     pub replay: Replay,
-    /// The name whose vocabulary counts.
+    /// The model name that selects the vocabulary for counting.
     pub counts_for: &'a str,
     pub meter: &'a Meter,
     /// The model's window, in tokens.
@@ -59,7 +59,7 @@ pub struct Asked<'a> {
     pub injected: usize,
     /// The list of tools, as JSON text.
     pub tools: &'a str,
-    /// The server holds the conversation: it is the server's to shorten.
+    /// The server stores the conversation, and shortens it itself.
     pub is_held: bool,
     /// The server's cache of the conversation has expired: changes of the prefix cost nothing.
     pub is_cold: bool,
@@ -72,22 +72,22 @@ pub struct Asked<'a> {
 /// A compaction, and the messages that left the view with it.
 type Left = (Compaction, Vec<(ItemId, Arc<Item>)>);
 
-/// A decided request, and the conversation as it is then.
+/// A decided request, and the figures of the conversation after it.
 #[derive(Debug)]
 pub struct Decided {
     pub conversation: String,
     /// Items that left the view for the request.
     pub compaction: Option<Left>,
     pub composed: Composed,
-    /// Records that there are then.
+    /// Number of records after the decision.
     pub version: u64,
-    /// Why it does not extend the last request; empty where it does.
+    /// Why the request does not extend the last one; empty if it does.
     pub reasons: Vec<Reason>,
     pub head_tokens: usize,
     pub budget: Budget,
     /// The view, in tokens.
     pub view_tokens: usize,
-    /// Warning for a person: the view just crossed a threshold of the budget, or a plug-in failed.
+    /// Warning for the user: the view just crossed a threshold of the budget, or a plug-in failed.
     pub warning: Option<String>,
 }
 
@@ -102,7 +102,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Reads the instructions; whether they are other ones than before.
+    /// Reads the instructions; returns whether they changed.
     async fn instruct(&self, wanted: &mut Wanted, additions: &dyn Additions) -> bool {
         let own = additions.instructions().await;
         let is_new = own != wanted.head.text;
@@ -113,8 +113,8 @@ impl Asked<'_> {
         is_new
     }
 
-    /// System messages, instructions and tools, which no view counts. Which instructions the request has is known once it is decided
-    /// whether an epoch begins: the longer ones count.
+    /// Tokens of system messages, instructions and tools, which the view does not contain. The longer of the old and
+    /// the new instructions counts, because only the decision about an epoch selects one of them.
     fn head_tokens(&self, conversation: &mut Conversation, own: &str) -> usize {
         let frozen = conversation.shadow.head().own.text.clone();
         let own = if frozen.len() > own.len() { &frozen } else { own };
@@ -132,7 +132,7 @@ impl Asked<'_> {
 }
 
 impl Conversation {
-    /// Decides a request, and takes it in.
+    /// Decides a request, and records it in the conversation.
     pub async fn decide(
         &mut self,
         asked: &Asked<'_>,
@@ -166,7 +166,7 @@ impl Conversation {
             }
         }
         let draft = match plan.asks() {
-            // Most turns of a tool loop ask nothing: the future of a turn stays small.
+            // Most turns of a tool loop have no question: boxed, the future of a turn stays small.
             Some(message) => Box::pin(additions.draft(self, message, &plan.visible())).await,
             None => None,
         };
@@ -210,7 +210,7 @@ impl Conversation {
         (!told.is_empty()).then(|| told.join("; "))
     }
 
-    /// The records of a request. The log already contains the text of a message that waited.
+    /// The records of a request. The log already contains the text of a message that was appended before.
     fn logged(&self, events: &[ShadowEvent]) -> Vec<Logged> {
         let mut logged: Vec<Logged> = Vec::new();
         let mut waiting = self.appended.iter().peekable();
@@ -230,8 +230,9 @@ impl Conversation {
         logged
     }
 
-    /// The plan of a request, the weight of its head, and its budget. The instructions are read only where they may take the place of
-    /// those that the conversation has: when an epoch begins, or is about to. Only other instructions need a second plan.
+    /// The plan of a request, the tokens of its head, and its budget. The instructions are read only if they can
+    /// replace those of the conversation: when an epoch begins or is about to. Only changed instructions need a second
+    /// plan.
     async fn planned<'a>(
         &mut self,
         asked: &Asked<'a>,

@@ -13,7 +13,7 @@ use transcript::dialect;
 use crate::conversation::pairs;
 use crate::conversation::state::Conversation;
 
-/// Treatment of a message of the list.
+/// How the view treats a message of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum MessageFate {
     Kept,
@@ -97,7 +97,7 @@ impl Conversation {
 }
 
 impl Places {
-    /// One edit for each stretch that is gone, and one for each message that is replaced.
+    /// One edit for each run of removed messages, and one for each replaced message.
     fn edits(self) -> Vec<ShadowEdit> {
         let nothing = |at: usize| ShadowEdit {
             range: at..at,

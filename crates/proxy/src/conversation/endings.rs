@@ -1,6 +1,6 @@
 //! Tasks that must run to their end: a compaction, work after an answer.
 //!
-//! Owns: waiting for them, and their end at a shutdown: none runs longer. Never: their work.
+//! Owns: waiting for them, and their end at a shutdown: no task outlives it. Never: their work.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub struct Endings {
 }
 
 impl Endings {
-    /// Runs this to its end, even if its caller is gone; does nothing after [`Endings::finish`].
+    /// Runs the work to its end, even if its caller is gone; does nothing after [`Endings::finish`].
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
         let over = self.over.clone();
         self.tasks.spawn(async move {
@@ -25,7 +25,7 @@ impl Endings {
         })
     }
 
-    /// Waits for those that run now.
+    /// Waits for the running tasks.
     pub async fn rest(&self) {
         self.tasks.close();
         self.tasks.wait().await;
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_takes_longer_than_the_bound_is_dropped_and_nothing_begins_any_more() {
+    async fn a_task_beyond_the_bound_is_dropped_and_no_task_starts_after_the_end() {
         let (endings, clock) = (Endings::default(), ManualClock::default());
         let stuck = endings.spawn(pending());
         let bound = Duration::from_secs(1);

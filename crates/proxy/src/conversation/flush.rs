@@ -1,7 +1,7 @@
-//! Keeping facts from a stretch that is about to leave the view.
+//! Storing facts of messages that are about to leave the view.
 //!
-//! Owns: asking a model, and having an answer written. Invariant: a failure here holds up no compaction.
-//! Never: which facts (`context::flush`), where the file is.
+//! Owns: asking a model, and having an answer written. Invariant: a failure here delays no compaction. Never: choosing
+//! facts (`context::flush`), the path of the file.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const ANSWER_TOKENS_MAX: u32 = 1_024;
 /// The destination of an owner's facts.
 pub type PlaceOf = dyn Fn(&Whose) -> Box<dyn Destination> + Send;
 
-/// Where facts go, and by which policy.
+/// The destination and the policy of facts.
 #[derive(Clone)]
 pub struct Keeping {
     pub policy: Policy,
@@ -35,7 +35,7 @@ impl std::fmt::Debug for Keeping {
 }
 
 impl Keeping {
-    /// Writes an answer down, and returns the number of its facts.
+    /// Writes an answer to the destination, and returns the number of its facts.
     pub(crate) async fn keep(
         &self,
         answer: Option<String>,
@@ -56,7 +56,7 @@ impl Keeping {
     }
 }
 
-/// The answer of a model; none if it gave none.
+/// The answer of a model; none if it failed.
 pub(crate) async fn ask(chat: &dyn Chat, work: &FlushWork) -> Option<String> {
     let request = ChatRequest::new(work.system, work.user.as_str(), ANSWER_TOKENS_MAX);
     let reply = chat.complete(request).await;

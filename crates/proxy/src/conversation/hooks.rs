@@ -14,11 +14,11 @@ use ports::context_engine::{ContextEngine, EngineFault, EngineInfo, TurnMeta};
 
 use crate::conversation::contexts::{Compaction, Listener};
 
-/// The longest that a hook may take in front of a user.
+/// Maximum time of a hook that a user waits for.
 const HOOK_TIME_MAX: Duration = Duration::from_secs(5);
 /// Number of faults in a row after which an engine is no longer used in a conversation.
 const FAULTS_MAX: usize = 3;
-/// Faults that a conversation remembers.
+/// Maximum number of faults that a conversation keeps.
 const FAULTS_KEPT: usize = 16;
 
 /// The engine that every conversation of a process uses.
@@ -26,9 +26,9 @@ const FAULTS_KEPT: usize = 16;
 pub struct Chosen {
     /// The policy of Quipu's own engine, which also replaces a failing plug-in.
     pub policy: Policy,
-    /// An engine of the user's.
+    /// The user's own engine.
     pub plugin: Option<Arc<dyn ContextEngine>>,
-    /// Learns of compactions.
+    /// Receives compactions.
     pub listener: Option<Arc<dyn Listener>>,
     pub clock: Arc<dyn Clock>,
 }
@@ -46,19 +46,19 @@ impl Chosen {
     }
 }
 
-/// How an engine fared in one conversation.
+/// Health of an engine in one conversation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Health {
     is_booted: bool,
-    /// The newest last.
+    /// Newest last.
     pub(crate) faults: Vec<EngineFault>,
     faults_in_a_row: usize,
-    /// So many of the newest were reported to no client yet.
+    /// Number of the newest faults that no client has received yet.
     unreported: usize,
 }
 
 impl Health {
-    /// The faults since the last report, each a line: they go into a header.
+    /// The faults since the last report, one line each: they go into a header.
     pub(crate) fn report(&mut self) -> Vec<String> {
         let count = std::mem::take(&mut self.unreported).min(self.faults.len());
         let newest = &self.faults[self.faults.len() - count..];
@@ -68,12 +68,12 @@ impl Health {
             .collect()
     }
 
-    /// The engine gave a view: its faults before it no longer count.
+    /// The engine returned a view: earlier faults no longer count.
     pub(crate) fn gave_a_view(&mut self) {
         self.faults_in_a_row = 0;
     }
 
-    /// Notes how a hook went.
+    /// Records the result of a hook.
     pub(crate) fn note<T>(&mut self, result: Result<T, EngineFault>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -119,7 +119,7 @@ impl Chosen {
         }
     }
 
-    /// The result of a hook; none, and its error noted, where it failed.
+    /// The result of a hook; if it failed, none, and its error is recorded.
     pub(crate) async fn ask<T>(
         &self,
         health: &mut Health,

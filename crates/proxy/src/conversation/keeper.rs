@@ -1,4 +1,4 @@
-//! Writes what happened to conversations, in order, beside the answers.
+//! Writes the records of conversations to disk, in order, without delaying answers.
 //!
 //! Owns: the queue to the disk. A request does not wait for it. If a crash loses the queue, the server's cache loses
 //! one turn, but no message is lost: the client sends its messages again. Never: dropping a record of the queue.
@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use crate::conversation::state::Conversation;
 use crate::conversation::store::Store;
 
-/// More conversations than this wait for the disk before a turn does.
+/// If more conversations than this wait for the disk, a turn waits too.
 const QUEUE_MAX: usize = 1_024;
 
 struct KeeperEntry {
@@ -22,13 +22,13 @@ struct KeeperEntry {
     owner: Owner,
     at: u64,
     records: Vec<NewRecord>,
-    /// Told how many are on disk.
+    /// Receives the number of records on disk.
     written: Arc<AtomicU64>,
-    /// Somebody waits for it.
+    /// Set if a caller waits for the entry.
     done: Option<oneshot::Sender<Result<(), LedgerError>>>,
 }
 
-/// The queue's entrance.
+/// The sender's side of the queue.
 #[derive(Debug, Clone)]
 pub struct Keeper {
     queue: Arc<Mutex<Option<mpsc::Sender<KeeperEntry>>>>,
@@ -68,14 +68,14 @@ impl Keeper {
         }
     }
 
-    /// Puts a conversation's unwritten records behind those that wait.
+    /// Queues a conversation's unwritten records.
     pub async fn keep(&self, conversation: &mut Conversation) {
         if !conversation.unwritten.is_empty() {
             self.put(conversation, None).await;
         }
     }
 
-    /// The same, and waits until they are on disk.
+    /// Queues them too, and waits until they are on disk.
     pub(crate) async fn write(&self, conversation: &mut Conversation) -> Result<(), LedgerError> {
         if conversation.unwritten.is_empty() {
             return Ok(());
@@ -109,7 +109,7 @@ impl Keeper {
         }
     }
 
-    /// Writes what waits, and ends.
+    /// Writes the queue, and ends.
     pub async fn finish(&self) {
         self.queue.lock().await.take();
         if let Some(Err(error)) = self.task.lock().await.join_next().await {

@@ -1,15 +1,15 @@
 //! The records of a conversation's log.
 //!
-//! Owns: which events there are beside those of the view (`context`) and of what was sent (`prefix`). Invariant:
+//! Owns: the events besides those of the view (`context`) and of sent messages (`prefix`). Invariant:
 //! `read(write(logged)) == logged`. Never: where a record is kept.
 //!
 //! | `event` | fields |
 //! |---|---|
 //! | `appended` | `bytes`: JSON text of a message that no request carried yet |
-//! | `taken` | `count`: so many of the appended messages, oldest first, went into a request as they are |
-//! | `budget` | `window`, `reserve`, `tools`, `injected`, `safety`, in tokens: what requests from here on could weigh; `source` of the window |
-//! | `usage` | `usage`: `model`, `counted`, `reported`: what a server counted of a view, in tokens |
-//! | `learns` | `learns`: whether memory may learn from what arrives from here on; until the first, it may |
+//! | `taken` | `count`: this number of appended messages, oldest first, went unchanged into a request |
+//! | `budget` | `window`, `reserve`, `tools`, `injected`, `safety`, in tokens: the budget of requests from here on; `source` of the window |
+//! | `usage` | `usage`: `model`, `counted`, `reported`: a server's token count of a view |
+//! | `learns` | `learns`: whether memory may learn from messages from here on; before the first such record, it may |
 //! | `frame` | `text`: the rest of the last request, as its sender wrote it; it holds until the next |
 
 use context::budget::Budget;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Logged {
-    /// Something was sent or answered.
+    /// A message was sent or answered.
     #[serde(skip)]
     Sent(ShadowEvent),
     /// The view changed.
@@ -30,7 +30,7 @@ pub enum Logged {
     View(ViewEvent),
     /// A message arrived that no request carried yet.
     Appended { bytes: String },
-    /// So many appended messages were sent.
+    /// This number of appended messages was sent.
     Taken { count: usize },
     /// Budget of the requests from here on, and the source of its window.
     Budget(BudgetRecord),
@@ -46,13 +46,13 @@ pub enum Logged {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
-    /// The model whose vocabulary counted here.
+    /// The model whose vocabulary our own count used.
     pub model: String,
     pub counted: usize,
     pub reported: usize,
 }
 
-/// A budget as the log has it.
+/// A budget, as it is written in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetRecord {
@@ -100,7 +100,7 @@ pub(crate) fn write(logged: &Logged) -> String {
     }
 }
 
-/// The event of a record; none for a text that is no record.
+/// The event of a record; none if the text is not a record.
 pub(crate) fn read(body: &str) -> Option<Logged> {
     let sent = prefix::record::read(body).map(Logged::Sent).ok();
     sent.or_else(|| context::record::read(body).map(Logged::View).ok())
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(read("{\"event\":\"other\"}"), None);
     }
 
-    /// As the version before wrote them.
+    /// The records of the previous version.
     #[test]
     fn records_keep_their_form() {
         for record in [

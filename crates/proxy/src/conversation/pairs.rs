@@ -12,15 +12,15 @@ pub(crate) fn for_request(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Op
     can_pair(items).then(|| repair::for_view(items, pending))?
 }
 
-/// The items between two requests: repaired, and running calls left open, because their results are still to come. None if
+/// The items between two requests: repaired. Running calls stay open, because their results are still to come. None if
 /// nothing has to change.
 pub(crate) fn at_rest(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Option<Vec<Arc<Item>>> {
     let must_repair = !order::openai(items) && can_pair(items);
     must_repair.then(|| repair::repair(items, pending))
 }
 
-/// Whether the list itself tells which result is whose. A server that accepts calls without ids pairs them by their places. A
-/// reference can be to a call that only the server has.
+/// Whether the list itself shows the call of each result. A server that accepts calls without ids pairs them by
+/// position. A reference can be to a call that only the server has.
 fn can_pair(items: &[Arc<Item>]) -> bool {
     let hides_a_call = |block: &Block| match block {
         Block::Call(call) => call.id.is_empty(),

@@ -19,14 +19,14 @@ use transcript::{Item, ItemId, Role};
 use crate::conversation::contexts::Compaction;
 use crate::conversation::state::{Conversation, words};
 
-/// From these shares of the limit on, a view is near it, and critical.
+/// Shares of the limit from which a view is near it, and critical.
 const NEAR_SHARE: f64 = 0.75;
 const CRITICAL_SHARE: f64 = 0.90;
 
 /// The figures of a conversation.
 #[derive(Debug, Clone)]
 pub struct Stats {
-    /// The view, messages that wait included, in tokens.
+    /// Tokens of the view, waiting messages included.
     pub tokens: usize,
     /// System text and tools, in tokens, as of the last request.
     pub head_tokens: usize,
@@ -34,7 +34,7 @@ pub struct Stats {
     pub limit: Option<usize>,
     /// The model's window, in tokens.
     pub window: Option<usize>,
-    /// Of the limit, 0 to 1 and beyond.
+    /// Share of the limit: 0 to 1, and above 1 if exceeded.
     pub share: Option<f64>,
     /// Tokens of the view at which a request compacts it.
     pub compacts_at: Option<usize>,
@@ -42,7 +42,7 @@ pub struct Stats {
     pub is_critical: bool,
     /// Messages in view, summaries included.
     pub messages: usize,
-    /// Messages that arrived in all.
+    /// Number of messages that ever arrived.
     pub messages_ever: u64,
     pub model: String,
     /// Counted from 1; 0 before the first request.
@@ -50,10 +50,10 @@ pub struct Stats {
     /// Why the epoch began.
     pub reasons: Vec<Reason>,
     pub metrics: SessionMetrics,
-    /// Warnings about the budget that were given and still hold.
+    /// Number of budget warnings that still apply.
     pub warnings: usize,
     pub last_compaction: Option<Timestamp>,
-    /// What the last compaction tried.
+    /// Attempts of the last compaction.
     pub last_attempts: Vec<Attempt>,
     /// Faults of a plug-in engine, the newest last.
     pub faults: Vec<EngineFault>,
@@ -67,12 +67,12 @@ pub struct Shown {
     pub role: &'static str,
     pub tokens: usize,
     pub is_pinned: bool,
-    /// Its words, calls and results.
+    /// Its text, calls and results.
     pub text: String,
 }
 
 impl Conversation {
-    /// The view, and the messages that wait, one by one.
+    /// The view and the waiting messages, one by one.
     pub(crate) fn view_shown(&self) -> Vec<Shown> {
         let shown = |id: String, item: &Item, tokens: usize, is_pinned: bool| Shown {
             id,
@@ -102,7 +102,7 @@ impl Conversation {
         pieces.chain(waiting).collect()
     }
 
-    /// The figures, for a request in a window of so many tokens, or for the last request.
+    /// The figures, for a request in a window of this many tokens, or for the last request.
     pub fn stats(&self, window_tokens: Option<usize>) -> Stats {
         let budget = self.budget_in(window_tokens);
         let meter = self.session.meter();
@@ -154,8 +154,8 @@ impl Conversation {
         }
     }
 
-    /// The items covered by summaries since the log had so many events, without Quipu's additions to them, and without items
-    /// from which memory may not learn.
+    /// The items that summaries have covered since the log had this many events, without Quipu's additions to them, and
+    /// without items that memory may not learn from.
     pub(crate) fn covered_since(&self, events: usize) -> Vec<(ItemId, Arc<Item>)> {
         let nodes = self.log.iter().skip(events).filter_map(|event| match event {
             ViewEvent::Node(node) => Some(&node.covers),
@@ -171,7 +171,7 @@ impl Conversation {
         items.collect()
     }
 
-    /// The system text, the view and the messages that wait.
+    /// The system text, the view and the waiting messages.
     pub(crate) fn with_waiting(&self) -> Vec<Arc<Item>> {
         let head = self.shadow.head();
         let system = head.messages.iter().map(|bytes| Arc::new(Self::read(bytes)));

@@ -1,4 +1,4 @@
-//! Which conversation a response of a server belongs to, for clients that send only what is new.
+//! The conversation of each response, for clients that send only their new messages.
 //!
 //! Owns: the newest responses, in memory. After a restart, a client that does not name its conversation begins a new
 //! one. Never: the messages (`conversation`).
@@ -12,7 +12,7 @@ use transcript::dialect::Dialect;
 
 use crate::conversation::whose::Whose;
 
-/// Responses that can be gone on from.
+/// Maximum number of responses that a request can continue.
 const RESPONSES_MAX: usize = 16_384;
 
 /// The end of a response in its conversation.
@@ -23,8 +23,8 @@ pub(crate) struct ResponsePlace {
     pub(crate) hash: Digest,
 }
 
-/// Tenant, owner, the client's name of the conversation, the server's name of the response: so no owner can continue
-/// another's.
+/// Tenant, owner, the client's name of the conversation, the server's name of the response: no owner can continue
+/// another owner's response.
 type Key = [String; 4];
 
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl Responses {
         self.places.get(&key(whose, id)).cloned()
     }
 
-    /// The oldest makes room.
+    /// Drops the oldest response if there are too many.
     pub(crate) fn learn(&mut self, whose: &Whose, id: &str, place: ResponsePlace) {
         let key = key(whose, id);
         if self.places.insert(key.clone(), place).is_none() {

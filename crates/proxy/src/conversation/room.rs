@@ -1,6 +1,7 @@
 //! The part of a window that a request keeps free beside its view.
 //!
-//! Owns: the parts of the answer and of memory, the same for a turn and for who asks how full a window is. Never: counting tokens.
+//! Owns: the reserves for the answer and for memory, the same for a turn and for a report of the window's use. Never:
+//! counting tokens.
 
 use context::budget::Budget;
 
@@ -8,9 +9,9 @@ use crate::conversation::state::Conversation;
 
 /// Default reserve for the answer: this fraction of the window.
 const RESERVE_PART: usize = 8;
-/// The most that memory adds to a turn, in tokens.
+/// Maximum tokens that memory adds to a turn.
 pub const FRAGMENT_TOKENS_MAX: u32 = 350;
-/// The most that core memory adds to the first turn that does not show it, in tokens.
+/// Maximum tokens that core memory adds to the first turn whose view does not contain it.
 const PAGES_TOKENS_MAX: usize = 150;
 /// In a small window memory must not crowd out the conversation: at most this fraction of it.
 const WINDOW_PART: usize = 16;
@@ -20,25 +21,25 @@ pub fn reserve(window: usize, asked: Option<usize>) -> usize {
     asked.unwrap_or(window / RESERVE_PART).min(window / 2)
 }
 
-/// The most that memory adds to a turn in such a window, in tokens.
+/// Maximum tokens that memory adds to a turn in a window of this size.
 pub fn fragment(window: usize) -> usize {
     (FRAGMENT_TOKENS_MAX as usize).min(window / WINDOW_PART)
 }
 
-/// The same of core memory.
+/// Maximum tokens that core memory adds to a turn in a window of this size.
 pub fn pages(window: usize) -> usize {
     PAGES_TOKENS_MAX.min(window / WINDOW_PART)
 }
 
-/// The room that a request keeps for all that is added, in tokens; none where it recalls nothing. They are counted roughly,
-/// the window is not.
+/// Tokens that a request reserves for all additions; 0 if it recalls nothing. Includes a quarter more, because
+/// additions are counted roughly and the window is not.
 pub fn additions(window: usize, recalls: bool) -> usize {
     usize::from(recalls) * (fragment(window) + pages(window)) * 5 / 4
 }
 
 impl Conversation {
-    /// Budget of a request in such a window, with the tools and the reserve of the last one; without a window, that of
-    /// the last one.
+    /// Budget of a request in a window of this size, with the tools and the reserve of the last one; without a window,
+    /// the budget of the last one.
     pub(crate) fn budget_in(&self, window: Option<usize>) -> Option<Budget> {
         let Some(window) = window else {
             return self.budget;

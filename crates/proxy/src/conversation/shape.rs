@@ -1,7 +1,8 @@
 //! The view of the next request: the items that leave it, and their replacements.
 //!
-//! Owns: the order ingest → compact → assemble, that a plug-in's view is verified before it counts, that Quipu's own engine takes the
-//! place of one that failed, that calls and results pair in whatever is sent. Never: choosing what leaves (`context`, or the plug-in), sending.
+//! Owns: the order ingest → compact → assemble, verifying a plug-in's view before it is used, replacing a failed
+//! plug-in by Quipu's own engine, pairing calls and results in every request. Never: choosing the items that leave
+//! (`context`, or the plug-in), sending.
 
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ use crate::conversation::{pairs, verify};
 pub(crate) struct Shaped {
     /// The events to record.
     pub(crate) events: Vec<ViewEvent>,
-    /// All that is replaced in the client's list.
+    /// All replacements in the client's list.
     pub(crate) edits: Vec<ShadowEdit>,
     /// Why the request cannot extend the last one.
     pub(crate) reason: Option<Reason>,
@@ -48,13 +49,13 @@ impl Conversation {
         }
     }
 
-    /// The same of the last request.
+    /// Data of the last turn for hooks.
     pub(crate) fn last_turn(&self) -> TurnMeta {
         let budget = self.budget.unwrap_or_else(|| Budget::view(0));
         self.turn_meta(&self.shadow.head().model, &budget)
     }
 
-    /// The view with these new messages. None where the engine has nothing to do: the view is as it was.
+    /// The view with these new messages. None if the engine has nothing to do: the view stays as it was.
     pub(crate) async fn shaped(
         &mut self,
         chosen: &Chosen,
@@ -75,7 +76,7 @@ impl Conversation {
         let arrived = self.kept(events);
         let shaped = match chosen.plugin(&mut tried.health, &turn).await {
             Some(plugin) => {
-                // Few turns come here: the future of a turn stays small.
+                // Few turns come here: boxed, the future of a turn stays small.
                 Box::pin(tried.by_plugin((chosen, &*plugin), &turn, budget, trigger, arrived)).await
             }
             None if is_due => {
@@ -89,7 +90,7 @@ impl Conversation {
         shaped.map(Some)
     }
 
-    /// Whether these new messages can make a repair necessary, or another one than before.
+    /// Whether these new messages can require a repair, or change the present one.
     fn may_change_pairs(&self, events: &[ShadowEvent]) -> bool {
         let sent = self.shadow.entries().len();
         let cuts = |event: &ShadowEvent| match event {
@@ -241,7 +242,7 @@ impl Conversation {
         events
     }
 
-    /// The view as it is, its calls and results in pairs.
+    /// The current view, with its calls and results paired.
     fn standing(&self, events: Vec<ViewEvent>, attempts: Vec<Attempt>, arrived: usize) -> Shaped {
         let shown = self.session.shown();
         let repaired = pairs::for_request(&shown, &self.session.pending());
@@ -266,7 +267,7 @@ impl Conversation {
         }
     }
 
-    /// The reason for an epoch, where these edits show messages otherwise that were sent before.
+    /// Reason for an epoch, if these edits change messages that were already sent.
     fn changed(&self, edits: &[ShadowEdit], sent: usize) -> Option<Reason> {
         let old = self.shadow.edits();
         let is_lost = |edit: &ShadowEdit| edit.range.end <= sent && !edits.contains(edit);

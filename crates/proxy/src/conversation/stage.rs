@@ -1,6 +1,6 @@
 //! Conversations on fakes, for the tests of this crate.
 //!
-//! Owns: the speakers, and how a request is assembled. Never: the expected results.
+//! Owns: the test's user, and the way to assemble a request. Never: the expected results.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::conversation::decide::{Additions, Asked, Decided};
 use crate::conversation::state::Conversation;
 use crate::conversation::whose::Whose;
 
-/// Nothing is added to a request.
+/// Adds nothing to a request.
 struct Nothing;
 
 #[async_trait]
@@ -40,7 +40,7 @@ pub(crate) fn parts() -> ContextsParts {
     ContextsParts::plain(ledger, Policy::quipu(), clock)
 }
 
-/// ann's conversation of that name.
+/// ann's conversation with this name.
 pub(crate) fn whose(name: &str) -> Whose {
     Whose {
         scope: Scope::default(),
@@ -54,7 +54,7 @@ pub(crate) fn said(role: &str, text: &str) -> String {
     json!({"role": role, "content": text}).to_string()
 }
 
-/// The next request, in a window of so many tokens.
+/// The next request, in a window of this many tokens.
 pub(crate) async fn assembled(contexts: &Contexts, whose: &Whose, window: usize) -> Decided {
     let asked = Asked {
         dialect: Dialect::OpenAi,

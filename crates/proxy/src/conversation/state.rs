@@ -1,7 +1,7 @@
 //! One conversation: its messages, and their view.
 //!
-//! Owns: the sent log and the context session side by side, folded from one log of records. Invariant: the log alone gives the same
-//! conversation. Never: keeping the log (`store`), sending, choosing what leaves a view (`context`).
+//! Owns: the sent log and the context session, both folded from one log of records. Invariant: the log alone restores
+//! the same conversation. Never: storing the log (`store`), sending, choosing the items that leave a view (`context`).
 
 pub(crate) mod compact;
 mod counts;
@@ -40,16 +40,16 @@ pub struct Conversation {
     pub key: SessionKey,
     /// Owner and name since its beginning.
     pub(crate) whose: Whose,
-    /// Of the newest request.
+    /// Dialect of the newest request.
     pub dialect: Dialect,
     pub shadow: Shadow,
     /// The client's messages and the replies, hashed.
     pub chain: Chain,
     pub(crate) log: Vec<ViewEvent>,
     pub(crate) session: Session,
-    /// The model whose tokens it counts.
+    /// The model whose vocabulary counts the tokens.
     counts_for: String,
-    /// The text before the messages, and its tokens: the same in request after request.
+    /// The text before the messages, and its tokens; it repeats from request to request.
     head: (Vec<String>, usize),
     /// The items of the shadow's entries, by place.
     pub(crate) ids: Vec<ItemId>,
@@ -57,21 +57,21 @@ pub struct Conversation {
     pub(crate) bytes: usize,
     /// Number of records in the log, including those that are not on disk yet: each change is one.
     pub records: u64,
-    /// The last of them, which the keeper does not have yet.
+    /// The last of these records, not yet passed to the keeper.
     pub(crate) unwritten: Vec<NewRecord>,
     /// Digests of replies, so that a client's echo of a reply does not count as new.
     replies: BTreeSet<Digest>,
     /// Messages of the client without an answer yet, each with its hash in the chain.
     unanswered: Vec<(String, Digest)>,
-    /// Memory may learn from the messages that arrive.
+    /// Whether memory may learn from arriving messages.
     learns: bool,
-    /// The items from which it may not.
+    /// Items that memory may not learn from.
     pub(crate) private: BTreeSet<ItemId>,
-    /// Also held by each running turn.
+    /// Each running turn holds a clone.
     open: Arc<()>,
-    /// Reasons of the epochs without an answer yet.
+    /// Reasons of epochs that have no answer yet.
     begun: Vec<Reason>,
-    /// Token counts by the server of the newest views.
+    /// The server's token counts of the newest views.
     usages: Vec<Usage>,
     /// The last request without its messages; empty before the first one.
     pub(crate) frame: String,
@@ -88,7 +88,7 @@ pub struct Conversation {
     pub(crate) guard: Guard,
     /// Health of the context engine in this conversation.
     pub(crate) health: Health,
-    /// Records that are on disk.
+    /// Number of records on disk.
     pub(crate) written: Arc<AtomicU64>,
 }
 
@@ -168,7 +168,7 @@ impl Conversation {
         sent.chain(self.appended.iter().cloned()).collect()
     }
 
-    /// From here on, memory may learn from the messages, or not.
+    /// From here on, memory may learn from the messages, or may not.
     pub(crate) fn set_learns(&mut self, learns: bool) {
         if self.learns != learns {
             self.record(&Logged::Learns { learns });
@@ -183,13 +183,13 @@ impl Conversation {
         }
     }
 
-    /// Applies an event; its record waits for the keeper.
+    /// Applies an event, and queues its record for the keeper.
     pub(crate) fn record(&mut self, logged: &Logged) {
         let record = self.apply(logged);
         self.unwritten.push(record);
     }
 
-    /// The records for the keeper, and how many are before them.
+    /// The unwritten records, and the number of records before them.
     pub(crate) fn take_unwritten(&mut self) -> (u64, Vec<NewRecord>) {
         let records = std::mem::take(&mut self.unwritten);
         (self.records - records.len() as u64, records)
@@ -216,7 +216,7 @@ impl Conversation {
                 }
             }
             Logged::Sent(event) => {
-                // The record of a message that waited holds its item already.
+                // The record of an appended message already holds its item.
                 let waited = matches!(event, ShadowEvent::Message { bytes, .. } if self.appended.first() == Some(bytes));
                 if waited {
                     self.appended.remove(0);
@@ -305,9 +305,9 @@ impl Conversation {
         (id, item)
     }
 
-    /// A message as an item.
+    /// Reads a message as an item.
     pub(crate) fn read(bytes: &str) -> Item {
-        // The messages of the other dialects are messages there too.
+        // This dialect also reads the messages of the other dialects.
         let read = dialect::read_message(Dialect::OpenAiResponses, bytes);
         read.unwrap_or_else(|_| Item::text(Role::User, bytes))
     }
@@ -323,7 +323,7 @@ impl Conversation {
             self.log.push(ViewEvent::Rewind(*id));
         }
         self.ids.truncate(kept);
-        // The text of a node about these items stays.
+        // The text of a summary of these items stays.
         let gone = self
             .ids
             .drain(..front)
@@ -350,7 +350,7 @@ impl Conversation {
         self.chain_again();
     }
 
-    /// The session that the log gives.
+    /// Restores the session from the log.
     fn restore(&mut self) {
         let (policy, meter) = (self.session.policy().clone(), self.session.meter().clone());
         let mut session = Session::restore(policy, meter, self.log.clone());
@@ -358,7 +358,8 @@ impl Conversation {
         self.session = session;
     }
 
-    /// Whether the view could be over the budget's threshold with these events: by bytes, which are never fewer than tokens.
+    /// Whether the view may exceed the budget's threshold with these events. Counts bytes, which are never fewer than
+    /// tokens.
     pub fn may_exceed(&self, budget: &Budget, events: &[ShadowEvent]) -> bool {
         let bytes: usize = events
             .iter()
@@ -371,7 +372,7 @@ impl Conversation {
         inputs.used + bytes >= inputs.threshold
     }
 
-    /// Records so many of the newest messages as waiting for an answer.
+    /// Records this number of the newest messages as waiting for an answer.
     pub(crate) fn ask(&mut self, messages: usize) {
         let entries = self.shadow.entries().iter().rev().take(messages);
         let new: Vec<_> = entries.filter(|entry| !entry.meaning.thinks).collect();
@@ -407,7 +408,7 @@ impl Conversation {
         entry.map(|entry| entry.bytes.clone())
     }
 
-    /// Whether a reply that we saw is among the first messages.
+    /// Whether the first messages contain a reply that we saw.
     pub fn was_answered(&self, messages: usize) -> bool {
         let mut links = self.chain.links().iter().take(messages);
         links.any(|link| self.replies.contains(&link.meaning.digest))
@@ -427,7 +428,7 @@ impl Conversation {
     }
 }
 
-/// The words by which a search of originals finds an item.
+/// The text by which a search of originals finds an item.
 pub(crate) fn words(item: &Item) -> String {
     let texts: Vec<&str> = item
         .blocks
@@ -449,7 +450,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_conversation_that_was_found_for_another_dialect_is_read_as_what_it_is() {
+    fn an_item_of_another_dialect_in_a_conversation_is_still_read() {
         let whose = Whose {
             scope: model::Scope::default(),
             owner: Owner::user(Name::parse("ann").unwrap()),

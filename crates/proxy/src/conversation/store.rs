@@ -1,4 +1,4 @@
-//! Conversations: finding the one that a request continues, keeping what happened to it.
+//! Conversations: finding the one that a request continues, and storing its records.
 //!
 //! Owns: the index of chains, the conversations in memory, their logs on disk, the bytes held. Invariant: a
 //! conversation leaves memory only when all of it is on disk and unused; it is read again when needed. Never: deciding
@@ -67,8 +67,8 @@ impl Store {
         }
     }
 
-    /// The conversation that these messages continue, or a new one under `fresh`. One that they leave halfway is copied first, so that
-    /// both go on.
+    /// The conversation that these messages continue, or a new one under `fresh`. If the messages branch off in the
+    /// middle of an unnamed conversation, the new one starts as a copy, so that both can continue.
     pub async fn find(
         &self,
         whose: &Whose,
@@ -158,7 +158,7 @@ impl Store {
         kept: usize,
         into: &mut Conversation,
     ) -> Result<(), LedgerError> {
-        // A copy has new ids: where a part is private, all that is copied is.
+        // A copy has new ids: if a part of the origin is private, the whole copy is.
         into.set_learns(origin.private.is_empty());
         for event in origin.shadow.fork(kept) {
             into.record(&Logged::Sent(event));
@@ -170,9 +170,9 @@ impl Store {
         Ok(())
     }
 
-    /// The conversation that a list continues after so many messages. Only a reply that we saw decides it: several
-    /// conversations can begin with the same text by their client, for example an example with its answer, and none of
-    /// them continues another.
+    /// The conversation that a list continues after this many messages. Only a reply that we saw decides this: a client
+    /// can begin several conversations with the same text, such as an example with its answer, and none of them
+    /// continues another.
     async fn left<'a>(
         &self,
         id: &'a ConversationId,
@@ -186,8 +186,8 @@ impl Store {
         Ok(conversation.was_answered(at).then_some((id, conversation, at)))
     }
 
-    /// The messages that a server holds under this id of a response or a conversation: up to it, or all of a conversation that the
-    /// client names. None of an id that is not known, and of a conversation that went another way since.
+    /// The messages that a server stores under this id of a response or a conversation: up to the response, or all
+    /// messages of a named conversation. Empty for an unknown id, and if the conversation has branched since.
     pub async fn held_by_server(&self, whose: &Whose, id: &str) -> Result<Vec<String>, LedgerError> {
         let named = self.loaded(whose).await?;
         let named = named.map(|session| identity(&whose.scope, &session));
@@ -251,7 +251,7 @@ impl Store {
     }
 
     fn make(&self, whose: &Whose, session: SessionId, dialect: Dialect) -> Conversation {
-        // A request brings the model whose tokens count.
+        // The first request sets the model for counting.
         Conversation::new(
             whose.clone(),
             session,
@@ -347,7 +347,7 @@ impl Store {
         Ok(Some(session))
     }
 
-    /// Whose a conversation on disk is.
+    /// The owner of a conversation on disk.
     pub async fn owner_of(&self, key: &SessionKey) -> Result<Option<Owner>, LedgerError> {
         let found = self
             .logs
@@ -357,7 +357,7 @@ impl Store {
         Ok(found.map(|(_, owner)| owner))
     }
 
-    /// The id of a named conversation: one of ours that this owner knows, else one made from the owner's and the
+    /// The id of a named conversation: one of our own ids that this owner knows, else one made from the owner's and the
     /// client's names.
     async fn session(&self, whose: &Whose, name: &SessionId) -> Result<SessionId, LedgerError> {
         if name.as_str().starts_with(BEGINNING) {
@@ -395,7 +395,7 @@ impl Store {
         Ok(())
     }
 
-    /// The conversation that a list continues; of several that begin alike, one of the client's own family.
+    /// The conversation that a list continues; among several with the same beginning, one of the client's own family.
     fn matched(&self, chain: &Chain, family: Option<&str>) -> chain::Matched {
         let held = self.held.lock();
         let is_kin = |id: &ConversationId| family == Some(whose::family(session_of(id)));

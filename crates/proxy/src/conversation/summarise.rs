@@ -1,6 +1,6 @@
-//! Having a stretch summarised by a model: chunks side by side, each round with the record of the round before.
+//! Summaries by a model: chunks side by side, each round with the record of the round before.
 //!
-//! Owns: the calls. Never: the prompt (`context::prompt`), believing the answer (`Session::commit` bounds it).
+//! Owns: the calls. Never: the prompt (`context::prompt`), accepting the answer (`Session::commit` bounds it).
 
 use context::prompt;
 use context::shorten::{chunk, summary};
@@ -13,10 +13,11 @@ use transcript::Item;
 const CHUNK_TOKENS_MAX: usize = 6_000;
 /// A smaller chunk joins its neighbour, because a call for it would cost too much.
 const CHUNK_TOKENS_MIN: usize = 500;
-/// Chunks that are summarised at the same time.
+/// Maximum number of chunks that are summarised at the same time.
 const AT_ONCE: usize = 4;
 
-/// The model's summary, of at most about so many tokens, which a person may wait for; none if it is unusable: then the summary is the digest alone.
+/// The model's summary of at most about this many tokens; a person may wait for it. None if it is unusable: the summary
+/// is then the digest alone.
 pub(crate) async fn by_model(
     chat: &dyn Chat,
     items: &[Item],

@@ -1,4 +1,4 @@
-//! code-buddy's variator: results of tools in one of three wordings, another one each turn.
+//! code-buddy's variator: tool results in one of three wordings, in rotation by turn.
 //!
 //! Owns: the wording of a result, chosen once when it arrives. Never: a view of its own, a result that a model has seen.
 
@@ -10,10 +10,11 @@ use parking_lot::Mutex;
 use ports::context_engine::{ContextEngine, EngineFault, EngineInfo, TurnMeta};
 use transcript::{Block, Item};
 
-/// Calls that may wait for their results, over all conversations; the oldest goes first, and its result is of "tool".
+/// Maximum number of calls that wait for results, over all conversations. The oldest is dropped first; its result is
+/// then attributed to "tool".
 const WAITING_MAX: usize = 1_000;
 
-/// Part of the preset `codebuddy`.
+/// A part of the preset `codebuddy`.
 #[derive(Debug, Default)]
 pub(crate) struct Variator {
     /// Conversation, id and tool of each call whose result has not come yet, the oldest first.
@@ -32,7 +33,7 @@ impl Variator {
         waiting.drain(..over);
     }
 
-    /// The tool of a call whose result is here.
+    /// The tool of the call that this result answers.
     fn tool(&self, call_id: &str, turn: &TurnMeta) -> Option<String> {
         let mut waiting = self.waiting.lock();
         let is_it = |[conversation, id, _]: &[String; 3]| *conversation == turn.conversation && id == call_id;

@@ -1,6 +1,7 @@
-//! The demands on what a context engine returns.
+//! Requirements for the results of a context engine.
 //!
-//! Owns: repairing what can be repaired (dropped system items, broken pairs), refusing the rest. Never: believing a count.
+//! Owns: repairing repairable results (dropped system items, broken pairs), refusing the rest. Never: trusting a
+//! reported count.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ pub fn request_fits(items: &[Arc<Item>], budget: &Budget, meter: &Meter) -> Resu
     }
 }
 
-/// An ingest gives one item for each that it was given.
+/// An ingest must return one item for each of its input items.
 pub(crate) fn one_for_each(
     given: usize,
     ingested: Result<Vec<Arc<Item>>, EngineFault>,

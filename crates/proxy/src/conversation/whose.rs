@@ -1,8 +1,8 @@
 //! Owner of a request, and the name of its conversation.
 //!
-//! Owns: owners' names from texts of any kind, the ids of conversations, which conversations are branches of one.
-//! Invariant: two owners never share an id of a conversation. Never: permissions (the door), finding a conversation
-//! (`store`).
+//! Owns: owners' names from texts of any kind, the ids of conversations, the family that links branches of a
+//! conversation. Invariant: two owners never share the id of a conversation. Never: permissions (the door), finding a
+//! conversation (`store`).
 
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ pub struct Whose {
     pub owner: Owner,
     /// The client's own name of the conversation.
     pub conversation: Option<SessionId>,
-    /// The client's name for a group of conversations: they are branches of one.
+    /// The client's name for a group of conversations, which are branches of each other.
     pub family: Option<String>,
 }
 
@@ -43,8 +43,8 @@ impl Whose {
         }
     }
 
-    /// The bounds within which chains of messages may match: a tenant's, an owner's, of a named conversation its own. An unnamed
-    /// conversation goes on in its own dialect.
+    /// The bounds within which chains of messages may match: a tenant's, an owner's, and for a named conversation its
+    /// own. An unnamed conversation continues only in its own dialect.
     pub(crate) fn chain_scope(&self, dialect: Dialect) -> MatchScope<'_> {
         let mut tenant = format!("{}/{}", self.scope.app, self.scope.project);
         if self.conversation.is_none() {
@@ -57,7 +57,7 @@ impl Whose {
         }
     }
 
-    /// The id of the conversation that the client calls so: no other owner's has it.
+    /// The id of the conversation that the client calls by this name; no other owner has this id.
     pub fn session(&self, name: &SessionId) -> SessionId {
         let id = format!("{}/{name}", self.owner.id);
         if id.chars().count() <= SESSION_CHARS_MAX {
@@ -76,7 +76,7 @@ impl Whose {
     }
 }
 
-/// An id for a conversation without a name, of a family that exists already or of its own.
+/// An id for an unnamed conversation, of an existing family or of a new one.
 pub fn unnamed(fresh: &str, family: Option<&str>) -> SessionId {
     let family = family.map(|family| format!(".{family}")).unwrap_or_default();
     SessionId::new(format!("{BEGINNING}{fresh}{family}"))
@@ -93,8 +93,8 @@ pub fn family(session: &str) -> &str {
     }
 }
 
-/// The owner's name for a client's name of a person: `Jörg`, `auth0|123`. A name stays what it is; each other text has
-/// a name of its own. None for an empty text.
+/// The owner's name for a client's name of a person: `Jörg`, `auth0
+/// 123`. A valid name stays as it is; each other text gets a name of its own. None for an empty text.
 pub fn name_of(text: &str) -> Option<Name> {
     let text = text.trim();
     if text.is_empty() {
@@ -114,7 +114,7 @@ pub fn name_of(text: &str) -> Option<Name> {
         }
     }
     if encoded.len() > model::ID_CHARS_MAX {
-        // No byte is written as `-h`, so that no short text reads like it.
+        // No byte is encoded as `-h`, so that the encoding of a short text never equals this one.
         let digest = Digest::of(text.as_bytes()).to_string();
         encoded = format!("{ENCODED}-h{digest}");
     }
@@ -126,7 +126,7 @@ pub fn identity(scope: &Scope, session: &SessionId) -> ConversationId {
     ConversationId(format!("{}/{}/{session}", scope.app, scope.project))
 }
 
-/// The session of an identity: names of apps and projects have no slash.
+/// The session of an identity: names of apps and projects contain no slash.
 pub(crate) fn session_of(id: &ConversationId) -> &str {
     id.0.splitn(3, '/').nth(2).unwrap_or_default()
 }
@@ -147,7 +147,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_name_has_a_name_of_its_own() {
+    fn a_text_that_is_no_valid_name_gets_a_name_of_its_own() {
         for name in ["ana", "ana@example.org", "a.b-c+d", "Daniel"] {
             assert_eq!(name_of(name).unwrap().as_str(), name);
         }
@@ -191,7 +191,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn branches_and_what_a_hint_names_are_one_family() {
+    fn branches_and_conversations_with_the_same_hint_are_one_family() {
         let own = unnamed("0192-abcd", None);
         assert_eq!(family(own.as_str()), "abcd");
         let branch = unnamed("0193-ef01", Some(family(own.as_str())));

@@ -1,25 +1,25 @@
 //! The rules of a gate: which job can start now, and the handling of the others.
 //!
-//! Owns: the number of leases, the order of jobs, the counters. Never: a task, a lock, a clock; times are given to it,
-//! as time since the clock's start.
+//! Owns: the number of leases, the order of jobs, the counters. Never: a task, a lock, a clock; callers pass times,
+//! measured since the clock's start.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::{BackgroundCall, GateStats, JobEnd};
 
-/// How long a job waits for the foreground before it goes to the end of the queue.
+/// Maximum time that a job waits for the foreground before it moves to the end of the queue.
 pub const MAX_WAIT: Duration = Duration::from_mins(2);
 /// Number of times that a job can expire or be cancelled; the last time it is dropped.
 pub const EXPIRIES_MAX: u32 = 5;
-/// How many unfinished jobs a gate has; the oldest that waits is dropped for one more.
+/// Maximum number of unfinished jobs of a gate; one more drops the oldest that waits.
 pub const WAITING_MAX: usize = 256;
 
-/// A job in the queue, or out of it to run.
+/// A job that waits in the queue, or was taken out to run.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) job: BackgroundCall,
-    /// When it came to the end of the queue.
+    /// When it was put at the end of the queue.
     since: Duration,
     expiries: u32,
 }
@@ -27,24 +27,24 @@ pub(super) struct Waiting {
 /// The next step of a gate's worker.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// Runs this job, and gives it back.
+    /// Run this job, and give it back.
     Start(Waiting),
-    /// Reports that background calls have used the server's cache.
+    /// Report that background calls have used the server's cache.
     Displaced,
-    /// Waits for a change.
+    /// Wait for a change.
     Change,
-    /// Waits for a change, but not longer.
+    /// Wait for a change, at most this long.
     Within(Duration),
-    /// Ends.
+    /// End.
     Closed,
 }
 
 #[derive(Debug)]
 pub(super) struct Queue {
     idle_after: Duration,
-    /// No job starts before.
+    /// No job starts before this time.
     opens: Duration,
-    /// When a job last ended. Up to then the others waited for it, not for the foreground.
+    /// When a job last ended. Until then the other jobs waited for it, not for the foreground.
     ran: Duration,
     waiting: VecDeque<Waiting>,
     closed: bool,
@@ -52,7 +52,7 @@ pub(super) struct Queue {
     pub(super) displaced: bool,
     /// Ended jobs. The holder of the lock drops them after unlocking: the drop of a job can need the lock.
     gone: Vec<BackgroundCall>,
-    /// Without the length of the queue.
+    /// Does not include the length of the queue.
     stats: GateStats,
 }
 
@@ -137,7 +137,7 @@ impl Queue {
         front.map_or(Next::Change, Next::Start)
     }
 
-    /// The end of what `next` gave to run; none when it gave way to the foreground.
+    /// Records the end of the job that `next` gave out; none if a lease cancelled it.
     pub(super) fn ended(&mut self, upstream: &str, mut run: Waiting, end: Option<JobEnd>, now: Duration) {
         self.stats.running = false;
         self.ran = now;
@@ -161,7 +161,7 @@ impl Queue {
         }
     }
 
-    /// Drops all that wait; none starts any more.
+    /// Drops all waiting jobs; no job starts from now on.
     pub(super) fn close(&mut self) {
         self.closed = true;
         self.stats.dropped += count(self.waiting.len());
@@ -169,13 +169,13 @@ impl Queue {
             .extend(self.waiting.drain(..).map(|waiting| waiting.job));
     }
 
-    /// Running jobs are gone.
+    /// Counts the running job as dropped: its task is gone.
     pub(super) fn cut_off(&mut self) {
         self.stats.dropped += u64::from(self.stats.running);
         self.stats.running = false;
     }
 
-    /// Puts a cancelled job in front; a newer one with its key takes its place there.
+    /// Puts a cancelled job in front; a newer job with the same key replaces it there.
     fn back(&mut self, upstream: &str, run: Waiting) {
         if self.closed {
             return self.give_up(upstream, run.job, "the gate is closed");
@@ -192,7 +192,7 @@ impl Queue {
         }
     }
 
-    /// Moves what has waited too long to the end, in its order.
+    /// Moves overdue jobs to the end, in their order.
     fn expire(&mut self, upstream: &str, now: Duration) {
         let all = std::mem::take(&mut self.waiting);
         let (overdue, waiting): (VecDeque<_>, _) =

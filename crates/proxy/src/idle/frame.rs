@@ -1,6 +1,6 @@
 //! The frame of a conversation's requests: everything except its messages; and calls of our own with it.
 //!
-//! Owns: the part of it that is stored for a restart, the form of such a call. Never: when one is made (`idle`),
+//! Owns: the part of it that is stored for a restart, the form of such a call. Never: when a call is made (`idle`),
 //! choosing the items that leave a view (`context`).
 
 use std::time::Duration;
@@ -25,8 +25,7 @@ use crate::target::Target;
 const THINKING_TOKENS: usize = 1_024;
 /// An answer to a call of our own is not longer.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
-/// Words in the error of a server that does not continue an assistant's message, besides the field of the answer's
-/// length.
+/// Words in the error of a server that does not continue an assistant's message, besides the name of the length field.
 const SHAPE_WORDS: [&str; 3] = ["assistant", "role", "prefill"];
 
 /// A request of a conversation without its messages.
@@ -35,12 +34,12 @@ pub(crate) struct Frame {
     pub(crate) stored: StoredFrame,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) target: Target,
-    /// The target's kind, as far as it was known then.
+    /// The target's kind, as known at that time.
     pub(crate) kind: Kind,
     pub(crate) whose: Whose,
     pub(crate) conversation: String,
     pub(crate) budget: Budget,
-    /// When the turn ended, by the clock that never goes back.
+    /// When the turn ended, on the monotonic clock.
     pub(crate) ended: Duration,
 }
 
@@ -53,7 +52,7 @@ pub(crate) struct StoredFrame {
     pub(crate) speech: Speech,
     pub(crate) server: String,
     pub(crate) model: Option<String>,
-    /// The name whose vocabulary counts.
+    /// The model name that selects the vocabulary for counting.
     pub(crate) counts_for: String,
     /// The server stores the messages; we neither shorten nor send them.
     pub(crate) is_held: bool,
@@ -61,7 +60,7 @@ pub(crate) struct StoredFrame {
     pub(crate) reserve: usize,
     pub(crate) tools: usize,
     pub(crate) injected: usize,
-    /// The server's slot that was named.
+    /// The server's slot that the request named.
     #[serde(default)]
     pub(crate) slot: Option<u32>,
 }
@@ -141,7 +140,7 @@ impl Frame {
         outcome.map_err(|failed| failed.reason)
     }
 
-    /// One call with the conversation's own messages, and with one of the user behind them.
+    /// One call with the conversation's own messages, and optionally one more user message at the end.
     async fn ask(
         &self,
         composed: &Composed,
@@ -197,7 +196,7 @@ impl Frame {
         self.whole(answer).await
     }
 
-    /// The whole of an answer.
+    /// Reads an answer to its end.
     async fn whole(&self, answer: UpstreamAnswer) -> Result<ReplyOutcome, Failed> {
         let (mut reply, mut bytes, mut body) = (Reply::new(self.stored.speech.dialect()), 0, answer.body);
         while let Some(chunk) = body.next().await {
@@ -218,7 +217,7 @@ impl Frame {
 /// Error of a call of our own.
 struct Failed {
     reason: String,
-    /// The server takes no request of this shape: such a last message, or so short an answer.
+    /// The server rejects the form of this request: its last message, or so short an answer.
     refuses_shape: bool,
 }
 

@@ -1,11 +1,11 @@
-//! Requests by their shape, and what people ask.
+//! Side calls, recognised by the form of a request and by quotations.
 
 use serde_json::json;
 
 use super::*;
 
 #[test]
-fn a_transcript_is_known_by_its_speakers_or_its_roles() {
+fn a_transcript_is_recognised_by_its_speakers_or_its_roles() {
     for text in [
         "User: hi\nAssistant: hello",
         "Gib einen Titel.\n\n**Human:** hi\n**AI:** hello\n",
@@ -31,7 +31,7 @@ fn a_transcript_is_known_by_its_speakers_or_its_roles() {
 }
 
 #[test]
-fn only_a_lone_turn_without_tools_can_be_a_clients() {
+fn only_a_single_turn_without_tools_can_be_a_side_call() {
     let of = |more: serde_json::Value, speech: Speech| {
         let mut body = json!({"model": "m", "messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}]});
         let fields = body.as_object_mut().expect("an object");

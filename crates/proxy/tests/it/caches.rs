@@ -1,4 +1,5 @@
-//! What a turn costs a server with a prefix cache, in tokens that it evaluates. A token is a byte of the rendered prompt.
+//! The cost of a turn for a server with a prefix cache, in tokens that it evaluates. A token is a byte of the rendered
+//! prompt.
 //!
 //! Owns: the bounds, the comparison with other places for memory. Never: caches (`prefix::sim`), their protocol (`testkit`).
 
@@ -22,9 +23,9 @@ use crate::stage::{Stage, read, request, until};
 
 const TURNS: usize = 60;
 const BLOCK: usize = 16;
-/// A few tokens at a border.
+/// Tolerance at a border, in tokens.
 pub(crate) const BORDER: usize = 8;
-/// What may be evaluated beside what is new: a border; the batch before the end where a checkpoint lies; a block.
+/// Tokens that may be evaluated besides the new ones: a border; the last batch before a checkpoint; a block.
 pub(crate) const CACHES: [(&str, CacheKind, usize); 4] = [
     ("rewindable", CacheKind::Rewindable, BORDER),
     ("checkpoints", CacheKind::Checkpoints, 516),
@@ -68,13 +69,13 @@ fn fact(turn: usize) -> String {
     format!("Person{turn} moved to town{turn} and keeps goats{turn}.")
 }
 
-/// Asks about that turn's fact; every fifth begins a tool loop.
+/// A question about this turn's fact; every fifth one begins a tool loop.
 fn question(turn: usize) -> String {
     let work = if turn % 5 == 4 { " Then work." } else { "" };
     format!("Does person{turn} in town{turn} have goats{turn}?{work}")
 }
 
-/// Minutes between turns, and now and then days.
+/// Minutes between turns, and every tenth time days.
 fn pause(turn: usize) -> Duration {
     if turn % 10 == 9 {
         Duration::from_hours(50)
@@ -83,16 +84,16 @@ fn pause(turn: usize) -> Duration {
     }
 }
 
-/// What a request cost, in tokens.
+/// Cost of a request, in tokens.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) prompt: usize,
-    /// Of the prompt: beyond the last request and its reply.
+    /// Prompt tokens beyond the last request and its reply.
     new: usize,
     pub(crate) evaluated: usize,
 }
 
-/// A client's side of a conversation, and what each of its requests cost.
+/// A client's side of a conversation, and the cost of each of its requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) history: Vec<Value>,
@@ -118,14 +119,14 @@ impl Line {
         request(&body(&self.history))
     }
 
-    /// Sends the history through the proxy; whether tools were called, and answered.
+    /// Sends the history through the proxy; returns whether tools were called, with their results added.
     pub(crate) async fn goes_on(&mut self, stage: &Stage) -> bool {
         let got = stage.got(self.request()).await;
         assert_eq!(got.status, 200, "{}", got.text);
         self.hears(&got.text, &stage.last())
     }
 
-    /// Takes in the answer; whether tools were called, and answered.
+    /// Adds the answer to the history; returns whether tools were called, with their results added.
     fn hears(&mut self, text: &str, seen: &Seen) -> bool {
         let mut reply = prefix::stream::Reply::new(transcript::dialect::Dialect::OpenAi);
         reply.push(text.as_bytes());
@@ -148,7 +149,7 @@ impl Line {
         !calls.is_empty()
     }
 
-    /// No request cost more than what is new in it and so much.
+    /// Asserts that no request cost more than its new tokens and this tolerance.
     fn stays_within(&self, over: usize, whose: &str) {
         for (at, cost) in self.costs.iter().enumerate() {
             assert!(
@@ -167,7 +168,7 @@ fn body(messages: &[Value]) -> Value {
     json!({"model": "tiny", "messages": messages, "stream": true, "stream_options": {"include_usage": true}})
 }
 
-/// Sixty turns through the proxy, and what it put into each.
+/// Sixty turns through the proxy, and the fragment of each.
 async fn proxied(cache: CacheKind) -> (Line, Vec<String>) {
     let stage = Stage::new(server(cache, 1)).await;
     let mut line = Line::new("Be brief.");
@@ -223,7 +224,7 @@ impl Place {
     }
 }
 
-/// The same turns sent straight to a server of its own, with the memory of each turn's fragment in that place.
+/// The same turns sent directly to a server of its own, with the memory of each turn's fragment in that place.
 async fn direct(cache: CacheKind, place: Place, fragments: &[String]) -> Line {
     let backend = Backend::start(server(cache, 1)).await;
     let clock = Arc::<ManualClock>::default();
@@ -269,7 +270,7 @@ async fn post(upstream: &HttpUpstream, body: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_turn_costs_what_is_new_in_it() {
+async fn a_turn_costs_only_its_new_tokens() {
     for (name, cache, over) in CACHES {
         let (line, _) = proxied(cache).await;
         assert_eq!(line.costs.len(), TURNS + TURNS / 5);
@@ -278,7 +279,7 @@ async fn a_turn_costs_what_is_new_in_it() {
 }
 
 #[tokio::test]
-async fn beside_what_it_adds_the_proxy_costs_nothing() {
+async fn the_proxy_costs_no_tokens_besides_its_additions() {
     for (name, cache, _) in CACHES {
         let (ours, fragments) = proxied(cache).await;
         let theirs = direct(cache, Place::Nowhere, &[]).await;
@@ -326,7 +327,7 @@ async fn no_other_place_for_memory_costs_less() {
     }
 }
 
-/// Background calls with a prompt of their own, and how many streams were there when one began.
+/// A model for extraction with a prompt of its own, and the number of open streams at each of its calls.
 struct Extraction {
     gate: Gate,
     upstream: Arc<HttpUpstream>,
@@ -361,7 +362,7 @@ impl Extraction {
     }
 }
 
-/// Twelve turns, with extraction due while every second one streams; what they cost.
+/// Twelve turns, with extraction due while every second one streams; returns their cost.
 async fn beside_extraction(cache: CacheKind, slots: usize) -> Line {
     let stage = Stage::new(Config {
         hold: true,
@@ -398,7 +399,7 @@ async fn beside_extraction(cache: CacheKind, slots: usize) -> Line {
         line.hears(&got.text, &seen);
         if is_due {
             ended.recv().await.expect("it is done");
-            // The server reads the conversation again.
+            // Afterwards the server reads the conversation again.
             until(|| extraction.gate.stats().done == turn as u64 + 1).await;
         }
     }
@@ -425,7 +426,7 @@ async fn a_restart_costs_nothing() {
         stage.remember(&format!("s{turn}"), &fact(turn)).await;
         stage.clock.advance(pause(turn));
         line.says(&question(turn));
-        // Inside a tool loop too.
+        // Also inside a tool loop.
         while line.goes_on(&stage).await {
             stage.restart().await;
         }
@@ -435,9 +436,10 @@ async fn a_restart_costs_nothing() {
     line.stays_within(BORDER, "restarted");
 }
 
-/// A server left to itself takes the slot that has most of a prompt: with one head these would share one.
+/// A server that chooses slots itself takes the slot with the longest common prefix: these conversations would share
+/// one.
 #[tokio::test]
-async fn two_conversations_that_begin_alike_keep_a_slot_each() {
+async fn two_conversations_with_the_same_beginning_keep_a_slot_each() {
     let head = "You are careful and kind and brief. ".repeat(40);
     for (name, cache, over) in CACHES {
         let stage = Stage::new(server(cache, 2)).await;
@@ -455,10 +457,10 @@ async fn two_conversations_that_begin_alike_keep_a_slot_each() {
     }
 }
 
-/// A server that empties the slots of whoever is quiet finds what they had only where it chooses the slot: that is learnt from one
-/// prompt that was read anew. Planted: slots named for ever.
+/// A server that empties unused slots finds their content again only if it chooses the slot itself. The proxy learns
+/// this from one prompt that the server read anew. Planted: slots named for ever.
 #[tokio::test]
-async fn slots_that_share_their_memory_are_not_named_for_long() {
+async fn slots_with_shared_memory_are_soon_no_longer_named() {
     let stage = Stage::new(server(CacheKind::Shared, 4)).await;
     let mut lines = [Line::new("Be brief."), Line::new("You keep goats.")];
     for turn in 0..16 {
@@ -472,7 +474,7 @@ async fn slots_that_share_their_memory_are_not_named_for_long() {
 }
 
 #[tokio::test]
-async fn an_edit_costs_what_stands_behind_it() {
+async fn an_edit_costs_only_the_tokens_behind_it() {
     let stage = Stage::new(server(CacheKind::Rewindable, 1)).await;
     let mut line = Line::new("Be brief.");
     let mut places = Vec::new();

@@ -1,7 +1,7 @@
-//! The requirements of a proxy before a prefix cache, each shown once by the number that it has there.
+//! The requirements of a proxy in front of a prefix cache, each with one test that has its number.
 //!
-//! Owns: what several of these tests share, and the table of where each number is shown. `o` are the behaviours that the seed's
-//! tests pinned, each in a stronger form; `x` are the additions.
+//! Owns: the helpers that several of these tests share, and the table from numbers to tests. `O` numbers are behaviours
+//! that the seed's tests pinned, each in a stronger form; `X` numbers are additions.
 //!
 //! | number | what | where |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! Conversations in whole turns: their views, their roles, the engine of a user, how wide a window is.
+//! Conversations in whole turns: their views, their roles, a user's own engine, the width of a window.
 
 mod engines;
 mod roles;

@@ -1,6 +1,7 @@
-//! Invariant P through the whole proxy: what was sent once is sent again byte for byte, whatever happens in between.
+//! Invariant P through the whole proxy: sent bytes are sent again unchanged, whatever happens in between.
 //!
-//! Owns: a random client that edits, regenerates, truncates, calls tools, and outlives restarts. Never: compaction
+//! Owns: a random client that edits, regenerates, truncates, calls tools, and survives restarts. Never: compaction
+//! (`turns`), echoes restyled by clients (`prefix` tests a thousand of those).
 //! (`turns`), echoes restyled by clients (`prefix` has a thousand cases of those).
 
 use std::time::Duration;
@@ -17,7 +18,7 @@ enum Step {
     Remember(String),
     Hours(u64),
     Restart,
-    /// Goes back to a turn and says something else.
+    /// Goes back to a turn and sends another message instead.
     Edit(usize),
     Regenerate,
     /// Leaves out the oldest turns.
@@ -37,7 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A client, and what went to the server for each message of its history: none for what was not sent yet.
+/// A client, and the bytes that were sent for each message of its history; none for an unsent message.
 struct World {
     stage: Stage,
     client: Client,
@@ -81,7 +82,7 @@ impl World {
                 self.sent.pop();
             }
             Step::Truncate(which) => {
-                // Fewer than three messages name no conversation.
+                // Fewer than three messages do not identify a conversation.
                 let long_enough = |place: &usize| place + 3 <= self.sent.len();
                 let Some(place) = self.turn(which).filter(long_enough) else {
                     return;
@@ -92,20 +93,20 @@ impl World {
             }
         }
         if self.client.history.len() == 2 {
-            // A lone message is the beginning of another conversation, whoever else said the same.
+            // A lone message begins another conversation, even if another client sent the same text.
             self.sent.truncate(1);
         }
         while self.request().await {}
     }
 
-    /// Where some turn of a person stands.
+    /// The place of some turn of a person.
     fn turn(&self, which: usize) -> Option<usize> {
         let users = (0..self.sent.len()).filter(|at| self.client.history[*at]["role"] == "user");
         let users: Vec<usize> = users.collect();
         users.get(which.checked_rem(users.len())?).copied()
     }
 
-    /// One request; whether it was answered by calls of tools, which have their results then.
+    /// One request; returns whether the model called tools, with their results added.
     async fn request(&mut self) -> bool {
         let asked = self.client.history.len();
         let before = self.stage.backend.requests().len();
@@ -119,7 +120,7 @@ impl World {
         assert!(!sent[0].contains("quipu"), "{}", sent[0]);
         self.sent = sent;
         let reply = self.client.history[asked].clone();
-        // What the model said comes back to it as it said it.
+        // The model gets its own reply back unchanged.
         self.sent.push(reply.to_string());
         let calls = reply["tool_calls"].as_array().cloned().unwrap_or_default();
         for call in &calls {
@@ -130,7 +131,7 @@ impl World {
     }
 }
 
-/// A thousand cases, more by `PROPTEST_CASES`.
+/// A thousand cases; `PROPTEST_CASES` can raise the number.
 fn cases() -> ProptestConfig {
     let default = ProptestConfig::default();
     ProptestConfig {
@@ -145,7 +146,7 @@ proptest! {
 
     // E-7, E-8.
     #[test]
-    fn x01_what_was_sent_is_sent_again(steps in prop::collection::vec(step(), 1..12)) {
+    fn x01_sent_bytes_are_sent_again(steps in prop::collection::vec(step(), 1..12)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let mut world = World::new().await;

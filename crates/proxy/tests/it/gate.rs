@@ -1,4 +1,4 @@
-//! Nothing runs beside somebody who waits; everything that was submitted comes to one end.
+//! No job runs while a client waits; every submitted job ends exactly once.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -14,7 +14,7 @@ use proxy::gate::{
 use testkit::clock::ManualClock;
 use tokio::sync::mpsc;
 
-/// What jobs saw, since a panic in one would be the gate's to catch.
+/// Observations of the jobs, because the gate would catch a panic in one.
 #[derive(Debug, Default)]
 struct Witness {
     running: AtomicUsize,
@@ -72,7 +72,7 @@ impl Drop for Run {
     }
 }
 
-/// How a job of these tests behaves after its time.
+/// The end of a test's job after its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Play {
     Done,
@@ -114,7 +114,7 @@ impl Stage {
         }
     }
 
-    /// A job that takes so many seconds and then plays its part.
+    /// A job that takes this many seconds and then ends in this way.
     fn job(&self, name: &str, key: &str, seconds: u64, play: Play) -> BackgroundCall {
         let (clock, gate) = (Arc::clone(&self.clock), self.gate.clone());
         let (witness, id) = (Arc::clone(&self.witness), name.to_owned());
@@ -152,7 +152,7 @@ impl Stage {
         settle().await;
     }
 
-    /// What happened since the last look.
+    /// The events since the last call.
     fn log(&self) -> String {
         assert_eq!(
             *self.witness.wrong.lock().expect("no panic under it"),
@@ -162,7 +162,7 @@ impl Stage {
     }
 }
 
-/// Lets every task go on until it waits for the clock or for the test.
+/// Lets every task run until it waits for the clock or for the test.
 async fn settle() {
     for _ in 0..50 {
         tokio::task::yield_now().await;
@@ -170,7 +170,7 @@ async fn settle() {
 }
 
 #[tokio::test]
-async fn nothing_starts_beside_any_stream_and_then_all_run_in_order_one_at_a_time() {
+async fn no_job_starts_during_a_stream_and_then_all_run_in_order_one_at_a_time() {
     let stage = Stage::new();
     let mine = stage.gate.foreground();
     let other_conversation = stage.gates.of("local").foreground();
@@ -197,7 +197,7 @@ async fn nothing_starts_beside_any_stream_and_then_all_run_in_order_one_at_a_tim
 }
 
 #[tokio::test]
-async fn another_server_is_another_gate() {
+async fn each_server_has_its_own_gate() {
     let stage = Stage::new();
     let _here = stage.gate.foreground();
     let there = stage.gates.of("cloud");
@@ -224,7 +224,7 @@ async fn another_server_is_another_gate() {
 }
 
 #[tokio::test]
-async fn a_stream_that_comes_between_two_jobs_holds_the_second_back() {
+async fn a_stream_between_two_jobs_delays_the_second() {
     let stage = Stage::new();
     let lease: Arc<Mutex<Option<Lease>>> = Arc::default();
     let (gate, kept) = (stage.gate.clone(), Arc::clone(&lease));
@@ -244,7 +244,7 @@ async fn a_stream_that_comes_between_two_jobs_holds_the_second_back() {
 }
 
 #[tokio::test]
-async fn a_stream_cuts_a_running_job_off_at_once_and_it_runs_again_first_and_ends_once() {
+async fn a_stream_cancels_a_running_job_at_once_and_it_runs_again_first_and_ends_once() {
     let stage = Stage::new();
     stage.submit("memory", 10);
     stage.submit("skill", 1);
@@ -265,7 +265,7 @@ async fn a_stream_cuts_a_running_job_off_at_once_and_it_runs_again_first_and_end
 }
 
 #[tokio::test]
-async fn a_stream_comes_before_the_next_step_of_a_job_that_could_go_on() {
+async fn a_stream_comes_before_the_next_step_of_a_ready_job() {
     for _ in 0..20 {
         let stage = Stage::new();
         stage.submit("memory", 1);
@@ -277,7 +277,7 @@ async fn a_stream_comes_before_the_next_step_of_a_job_that_could_go_on() {
 }
 
 #[tokio::test]
-async fn a_job_that_waited_too_long_goes_to_the_end_and_in_the_end_is_dropped() {
+async fn an_overdue_job_moves_to_the_end_of_the_queue_and_is_finally_dropped() {
     let stage = Stage::new();
     let lease = stage.gate.foreground();
     stage.submit("early", 1);
@@ -328,7 +328,7 @@ async fn waiting_for_another_job_is_no_expiry() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_always_cut_off_is_dropped_and_the_next_runs() {
+async fn a_job_that_is_always_cancelled_is_dropped_and_the_next_runs() {
     let stage = Stage::new();
     stage.submit("long", 10);
     stage.submit("short", 0);
@@ -377,7 +377,7 @@ async fn a_job_that_fails_or_panics_delays_no_other() {
 }
 
 #[tokio::test]
-async fn a_newer_job_takes_the_place_of_a_waiting_one_with_its_key() {
+async fn a_newer_job_replaces_a_waiting_one_with_the_same_key() {
     let stage = Stage::new();
     let lease = stage.gate.foreground();
     stage.gate.submit(stage.job("old", "titles", 1, Play::Done));
@@ -473,7 +473,7 @@ async fn a_shutdown_lets_the_running_job_finish_and_starts_no_other() {
 }
 
 #[tokio::test]
-async fn a_shutdown_drops_what_takes_longer_than_its_bound() {
+async fn a_shutdown_drops_a_job_beyond_its_bound() {
     let stage = Stage::new();
     stage.submit("endless", 1000);
     settle().await;
@@ -504,7 +504,7 @@ async fn a_stream_during_a_shutdown_still_comes_first() {
 }
 
 #[tokio::test]
-async fn gates_that_are_let_go_leave_no_task() {
+async fn dropped_gates_leave_no_task() {
     let stage = Stage::new();
     stage.submit("running", 5);
     settle().await;
@@ -520,7 +520,7 @@ fn alive() -> usize {
 }
 
 #[tokio::test]
-async fn a_job_may_own_a_lease_of_its_own_gate_when_it_is_dropped() {
+async fn a_dropped_job_may_own_a_lease_of_its_own_gate() {
     let stage = Stage::new();
     let lease = stage.gate.foreground();
     let mut job = stage.job("tied", "key", 1, Play::Done);
@@ -535,7 +535,7 @@ async fn a_job_may_own_a_lease_of_its_own_gate_when_it_is_dropped() {
 }
 
 #[test]
-fn threads_that_come_and_go_lose_no_job() {
+fn concurrent_threads_lose_no_job() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)
         .build();
@@ -586,7 +586,7 @@ fn threads_that_come_and_go_lose_no_job() {
             tokio::task::yield_now().await;
         }
         drop(token);
-        // Ends when the last job has let go of its token; a wake-up that is lost would keep one for ever.
+        // Ends when the last job has dropped its token; a lost wake-up would keep one for ever.
         assert_eq!(tokens.recv().await, None);
         streams.join_all().await;
         gates.shutdown(Duration::ZERO).await;
@@ -654,7 +654,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..80)
 }
 
-/// Plays the steps, lets everybody go, and waits until nothing is left.
+/// Runs the steps, releases every stream, and waits until no job is left.
 async fn play(steps: Vec<Step>, quiet: Duration) {
     let stage = Stage::with_quiet(quiet);
     let (mut leases, mut submitted) = (Vec::new(), 0u64);
@@ -718,7 +718,7 @@ async fn play(steps: Vec<Step>, quiet: Duration) {
 
 proptest! {
     #[test]
-    fn no_job_starts_beside_a_stream_or_another_and_each_comes_to_one_end(
+    fn no_job_starts_beside_a_stream_or_another_job_and_each_ends_once(
         steps in steps(),
         quiet in prop_oneof![Just(0u64), 1u64..60],
     ) {

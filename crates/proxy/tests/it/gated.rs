@@ -1,4 +1,4 @@
-//! A chat model behind the gate: calls of one list go together, and a person's call waits for nobody.
+//! A chat model behind the gate: calls of one list run together, and a call that a person waits for does not wait.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use proxy::GatedChat;
 use proxy::gate::{Gate, Gates};
 use testkit::clock::ManualClock;
 
-/// A model that needs as many seconds for an answer as the question says.
+/// A model that takes as many seconds for an answer as the question names.
 #[derive(Debug)]
 struct Slow {
     clock: Arc<ManualClock>,
@@ -83,7 +83,7 @@ async fn settle() {
 }
 
 #[tokio::test]
-async fn calls_of_one_list_are_asked_at_the_same_time_and_after_a_stream_only_the_rest() {
+async fn calls_of_one_list_run_together_and_only_the_unanswered_ones_again_after_a_stream() {
     let (slow, _gates, gate, chat) = stage();
     let mut answers = Box::pin(chat.complete_all(requests(&["1", "2", "30", "40"])));
     assert!(answers.as_mut().now_or_never().is_none());
@@ -108,7 +108,7 @@ async fn calls_of_one_list_are_asked_at_the_same_time_and_after_a_stream_only_th
 }
 
 #[tokio::test]
-async fn a_call_that_a_person_waits_for_passes_a_stream_and_the_others_wait() {
+async fn an_awaited_call_runs_beside_a_stream_and_the_others_wait() {
     let (slow, _gates, gate, chat) = stage();
     let _stream = gate.foreground();
     let mut asked = requests(&["7"]);

@@ -1,6 +1,7 @@
-//! What is done between turns: compaction ahead of need, a summary by the conversation's own model, the server warmed.
+//! Work between turns: compaction in advance, a summary by the conversation's own model, warming of the server.
 //!
-//! Owns: what it costs the next turn, and that a turn which arrives meanwhile wins. Never: what leaves a view (`context`).
+//! Owns: its effect on the cost of the next turn, and that a turn which arrives meanwhile wins. Never: choosing the
+//! items that leave a view (`context`).
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::stage::{Client, IDLE_AFTER, Stage, until};
 
 const RECORD: &str = "The user counts towns and keeps goats in each.";
 
-/// The server of `caches`, which writes a record when it is asked for one.
+/// The server of `caches`, which also writes a record on request.
 fn writer(cache: CacheKind) -> Config {
     let answers = server(cache, 1).reply;
     let reply = move |request: &Value, nth: usize| {
@@ -34,7 +35,7 @@ fn writer(cache: CacheKind) -> Config {
     }
 }
 
-/// What the last message says.
+/// Text of the last message.
 fn last(request: &Value) -> String {
     let messages = request["messages"].as_array();
     let last = messages.and_then(|messages| messages.last());
@@ -45,7 +46,7 @@ fn body(seen: &Seen) -> Value {
     serde_json::from_slice(&seen.body).expect("JSON")
 }
 
-/// The requests to a model so far.
+/// The requests to the model so far.
 fn posts(stage: &Stage) -> Vec<Seen> {
     let all = stage.backend.requests().into_iter();
     all.filter(|seen| seen.method == "POST").collect()
@@ -55,7 +56,7 @@ fn done(stage: &Stage) -> u64 {
     stage.proxy.gates().of(stage.backend.base_url()).stats().done
 }
 
-/// Talks until a compaction is due while nobody waits, and not before.
+/// Adds turns until an idle compaction is due, and no compaction in a request.
 async fn long_talk(stage: &Stage) -> Line {
     let mut line = Line::new("Be brief.");
     for turn in 0..30 {
@@ -71,7 +72,7 @@ async fn long_talk(stage: &Stage) -> Line {
     line
 }
 
-/// Lets the conversation become idle, and waits until all is done.
+/// Lets the conversation become idle, and waits for the end of the work.
 async fn becomes_idle(stage: &Stage) {
     stage.clock.sleeping(1).await;
     stage.clock.advance(IDLE_AFTER);
@@ -123,7 +124,7 @@ async fn a_turn_after_a_compaction_at_idle_costs_its_own_tokens() {
 }
 
 #[tokio::test]
-async fn an_epoch_that_began_at_idle_outlives_a_restart_and_tells_the_next_turn_why() {
+async fn an_epoch_that_began_at_idle_survives_a_restart_and_gives_the_next_turn_its_reason() {
     for restarts in [false, true] {
         let mut stage = Stage::new(writer(CacheKind::StrictExtension)).await;
         let mut line = long_talk(&stage).await;
@@ -148,11 +149,11 @@ async fn an_epoch_that_began_at_idle_outlives_a_restart_and_tells_the_next_turn_
 }
 
 #[tokio::test]
-async fn a_conversation_is_compacted_at_idle_after_a_restart_too() {
+async fn an_idle_conversation_is_compacted_after_a_restart_too() {
     let mut stage = Stage::new(writer(CacheKind::Rewindable)).await;
     let mut line = long_talk(&stage).await;
     stage.restart().await;
-    // Time goes on until the worker has looked at the disk.
+    // Advances the clock until the worker has looked at the disk.
     let before = posts(&stage).len();
     until(|| {
         let is_asked = posts(&stage).len() > before;
@@ -174,9 +175,9 @@ async fn a_conversation_is_compacted_at_idle_after_a_restart_too() {
     );
 }
 
-/// After a restart the server is asked what it is before an idle conversation is looked at.
+/// After a restart, the server is probed before an idle conversation is examined.
 #[tokio::test]
-async fn a_server_that_does_not_say_what_it_is_holds_up_nobody() {
+async fn a_probe_without_an_answer_does_not_block_the_conversation() {
     let mut stage = Stage::new(server(CacheKind::Rewindable, 1)).await;
     let mut client = Client::new();
     client.says("One.");
@@ -205,20 +206,20 @@ async fn a_server_that_does_not_say_what_it_is_holds_up_nobody() {
 }
 
 #[tokio::test]
-async fn a_turn_that_arrives_meanwhile_wins() {
+async fn a_turn_during_idle_work_wins() {
     let stage = Stage::new(writer(CacheKind::Rewindable)).await;
     let mut line = long_talk(&stage).await;
     let before = posts(&stage).len();
     stage.backend.fail_next(Fault::Hang);
     stage.clock.sleeping(1).await;
     stage.clock.advance(IDLE_AFTER);
-    // The summary is asked for, and does not come.
+    // The summary is requested, and does not arrive.
     until(|| posts(&stage).len() == before + 1).await;
     line.says("I am back.");
     line.goes_on(&stage).await;
     let cost = line.costs.last().expect("a turn");
     assert!(cost.evaluated < 200, "nothing was changed under it: {cost:?}");
-    // The work that gave way is not taken up again before the conversation is idle again.
+    // The cancelled work does not resume until the conversation is idle again.
     until(|| done(&stage) == 1).await;
     assert_eq!(posts(&stage).len(), before + 2);
     stage.clock.sleeping(1).await;
@@ -229,7 +230,7 @@ async fn a_turn_that_arrives_meanwhile_wins() {
 }
 
 #[tokio::test]
-async fn without_a_summary_the_rules_stand_and_a_server_that_will_not_go_on_is_warmed_otherwise() {
+async fn without_a_summary_the_rules_compact_and_a_user_message_warms_the_server() {
     let stage = Stage::new(writer(CacheKind::Rewindable)).await;
     let mut line = long_talk(&stage).await;
     for _ in 0..2 {
@@ -256,9 +257,9 @@ async fn without_a_summary_the_rules_stand_and_a_server_that_will_not_go_on_is_w
     assert!(cost.prompt < 16_000 && !body(&stage.last()).to_string().contains(RECORD));
 }
 
-/// Neither a server that fails nor one whose window is too small is asked the same in other words.
+/// A failing server or one with a too small window does not get the same request in another form.
 #[tokio::test]
-async fn a_warming_that_fails_for_another_reason_is_not_tried_a_second_way() {
+async fn a_warming_that_fails_for_another_reason_is_not_retried_in_another_form() {
     let too_long = r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}"#;
     for (code, said) in [(500, "the assistant broke"), (400, too_long)] {
         let stage = Stage::new(writer(CacheKind::Rewindable)).await;
@@ -284,14 +285,14 @@ async fn a_warming_that_fails_for_another_reason_is_not_tried_a_second_way() {
 }
 
 #[tokio::test]
-async fn a_hosted_server_is_sent_nothing_of_our_own() {
+async fn a_hosted_server_gets_no_request_of_our_own() {
     let stage = Stage::new(Config {
         kind: Kind::OpenAi,
         ..server(CacheKind::Rewindable, 1)
     })
     .await;
     let mut line = Line::new("Be brief.");
-    // It tells no window: its model's is assumed, and an answer of this length leaves little of it.
+    // It reports no window: the model's window is assumed, and an answer of this length leaves little of it.
     for turn in 0..20 {
         line.says(&format!(
             "Town {turn} has {} goats. {}",
@@ -315,7 +316,7 @@ async fn a_hosted_server_is_sent_nothing_of_our_own() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_awaited_is_no_idle_time() {
+async fn a_conversation_that_awaits_a_tool_is_not_idle() {
     let stage = Stage::new(Config {
         reply: Arc::new(|request: &Value, nth| {
             if last(request).contains("work") {
@@ -340,10 +341,10 @@ async fn a_tool_that_is_awaited_is_no_idle_time() {
     assert_eq!(line.history.last().expect("an answer")["content"], json!("Yes."));
 }
 
-/// Where results of tools weigh enough, stubs take their place, and there is nothing to put into words. Of digits, the proxy counts
-/// as many tokens as this server does.
+/// If tool results weigh enough, stubs replace them, and there is no text to summarise. For digits, the proxy counts as
+/// many tokens as this server does.
 #[tokio::test]
-async fn heavy_results_give_way_to_stubs_without_a_summary() {
+async fn stubs_replace_large_results_without_a_summary() {
     let stage = Stage::new(writer(CacheKind::Rewindable)).await;
     let mut line = Line::new("Be brief.");
     for turn in 0..3 {

@@ -1,4 +1,4 @@
-//! What memory learns of a turn, and what it does not.
+//! The parts of a turn that memory learns, and the parts that it does not.
 
 use model::{Entry, EntryId, EntryKind, MessageId, Name, Origin, Owner, Role, Scope, SkillStatus};
 use proxy::{Request, Speech};
@@ -23,7 +23,7 @@ fn plain() -> Config {
 }
 
 #[tokio::test]
-async fn what_a_client_writes_around_a_persons_words_is_sent_and_not_remembered() {
+async fn a_clients_text_around_a_persons_words_is_sent_and_not_remembered() {
     let stage = Stage::new(plain()).await;
     let mut client = Client::new();
     for (role, text) in [
@@ -56,7 +56,7 @@ async fn what_a_client_writes_around_a_persons_words_is_sent_and_not_remembered(
 }
 
 #[tokio::test]
-async fn what_only_a_client_said_is_answered_and_not_remembered() {
+async fn a_message_that_is_only_a_clients_text_is_answered_and_not_remembered() {
     let stage = Stage::new(plain()).await;
     let mut client = Client::new();
     client
@@ -88,7 +88,7 @@ fn side_calls() -> [(Speech, Value); 3] {
 }
 
 #[tokio::test]
-async fn a_call_beside_a_conversation_goes_on_as_it_came_and_leaves_nothing() {
+async fn a_side_call_is_sent_on_unchanged_and_leaves_no_trace() {
     for (speech, body) in side_calls() {
         let stage = Stage::new(plain()).await;
         stage
@@ -105,7 +105,7 @@ async fn a_call_beside_a_conversation_goes_on_as_it_came_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_persons_wish_for_a_title_is_a_conversation() {
+async fn a_persons_request_for_a_title_is_a_conversation() {
     let stage = Stage::new(plain()).await;
     let got = Client::new()
         .turn(&stage, "Give me a title for my novel about salt.")
@@ -114,10 +114,10 @@ async fn a_persons_wish_for_a_title_is_a_conversation() {
     assert_eq!(told(&stage).len(), 2);
 }
 
-/// Planted: a call that quotes what was just said, whatever it calls it, and is remembered; a person's next question, or own older
-/// words in a new chat, that are not.
+/// Planted: a side call that quotes recent messages under any label, and is remembered; a person's next question, or
+/// own older words in a new chat, that are not remembered.
 #[tokio::test]
-async fn a_call_that_quotes_what_was_just_said_is_a_clients() {
+async fn a_call_that_quotes_the_newest_messages_is_a_side_call() {
     let stage = Stage::new(plain()).await;
     let older = "My boat had another name before, it was Orchid.";
     let said = "My boat Marula lies in Voss since the storm.";
@@ -167,9 +167,10 @@ async fn a_call_that_quotes_what_was_just_said_is_a_clients() {
     }
 }
 
-/// Planted: a call without a bound that quotes both sides and is remembered as the user's words; a person's, whose words are lost.
+/// Planted: a side call without a bound that quotes both sides and is remembered as the user's words; a person's
+/// request with such a quotation that is lost.
 #[tokio::test]
-async fn a_first_turn_that_quotes_both_sides_waits_for_a_second_one() {
+async fn a_first_turn_that_quotes_both_sides_is_remembered_with_the_second() {
     let stage = Stage::new(plain()).await;
     let said = "My boat Marula lies in Voss since the storm.";
     let reply = "Then look after its ropes before winter.";
@@ -214,7 +215,7 @@ async fn learnt(stage: &Stage, agent: &str, name: &str, status: SkillStatus) {
         body: format!("1. `run` on `{name} billing --env staging`"),
         turns: Vec::new(),
     };
-    // A skill stands on its cases.
+    // A skill requires its cases.
     let case = Entry {
         id: EntryId::new("ac_1"),
         kind: EntryKind::Case,
@@ -239,7 +240,7 @@ async fn learnt(stage: &Stage, agent: &str, name: &str, status: SkillStatus) {
 }
 
 #[tokio::test]
-async fn an_agent_with_tools_is_told_its_approved_skill_and_nobody_else() {
+async fn only_an_agent_with_tools_gets_its_approved_skill() {
     let tools = json!([{"type": "function", "function": {"name": "run", "parameters": {"type": "object"}}}]);
     let asked = "Deploy the billing service to staging, please.";
     for (tools, agent, question, is_told) in [
@@ -270,7 +271,7 @@ async fn an_agent_with_tools_is_told_its_approved_skill_and_nobody_else() {
 }
 
 #[tokio::test]
-async fn an_image_leaves_a_line_beside_the_words_and_is_sent_as_it_came() {
+async fn an_image_is_sent_unchanged_and_remembered_as_a_line_of_text() {
     let stage = Stage::new(plain()).await;
     let picture = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}});
     let words = json!({"type": "text", "text": "What flower is this?"});

@@ -1,4 +1,4 @@
-//! The proxy on a test's clock: who may call a model server, what each call cost, and turns before real HTTP servers.
+//! The proxy on a test's clock: access to a model server, the cost of each call, and turns against real HTTP servers.
 
 mod caches;
 mod conformance;

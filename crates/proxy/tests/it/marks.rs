@@ -1,4 +1,4 @@
-//! Turns before a server that keeps only what is marked, as Anthropic's does.
+//! Turns with a server that caches only marked parts, like Anthropic's.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use testkit::backend::{CacheKind, Config, Fault, Reply, Seen, ToolCall};
 
 use crate::stage::{Got, Stage, request};
 
-/// A server that thinks, and calls three tools when told to `work.`, or more than a mark looks back.
+/// A server that thinks, and calls three tools at `work.`, or more tools than a mark looks back at `work!`.
 fn server() -> Config {
     let reply = |request: &Value, nth: usize| {
         let last = request["messages"].as_array().and_then(|all| all.last());
@@ -48,7 +48,7 @@ fn server() -> Config {
 /// A client of Anthropic's with a system text.
 struct Talker {
     history: Vec<Value>,
-    /// The last request.
+    /// Prompt tokens of the last request.
     before: usize,
 }
 
@@ -60,7 +60,7 @@ impl Talker {
         }
     }
 
-    /// Says it, runs every tool that is called, and sees that nothing but what is new was evaluated.
+    /// Sends a message, runs every called tool, and asserts that only new tokens were evaluated.
     async fn turn(&mut self, stage: &Stage, content: Value) {
         self.history.push(json!({"role": "user", "content": content}));
         loop {
@@ -68,7 +68,7 @@ impl Talker {
             let seen = stage.last();
             assert_eq!(seen.violations, [""; 0]);
             assert_eq!(got.status, 200, "{}", got.text);
-            // All of the last request but the border behind which its reply stood.
+            // The whole last request except the border before its reply.
             assert!(
                 seen.cached_tokens + 1 >= self.before,
                 "{} of {}: {seen:?}",
@@ -111,14 +111,14 @@ fn marks(seen: &Seen) -> usize {
 }
 
 #[tokio::test]
-async fn all_but_what_is_new_is_reused() {
+async fn all_tokens_except_new_ones_are_reused() {
     let stage = Stage::new(server()).await;
     let mut talker = Talker::new();
     for turn in 0..20 {
         let fact = format!("Person{turn} moved to town{turn} and keeps goats{turn}.");
         stage.remember(&format!("s{turn}"), &fact).await;
         stage.clock.advance(std::time::Duration::from_hours(5));
-        // Now and then tools are called, and more of them than a mark looks back.
+        // Some turns call tools, and some more of them than a mark looks back.
         let work = ["", "", " Then work.", "", " Then work!"][turn % 5];
         let question = format!("Does person{turn} in town{turn} have goats{turn}?{work}");
         let content = if turn % 2 == 0 {
@@ -146,7 +146,7 @@ async fn a_turn_of_more_blocks_than_a_mark_looks_back_is_reused() {
 }
 
 #[tokio::test]
-async fn marks_of_the_client_are_its_own_and_ours_are_kept_nowhere() {
+async fn marks_of_the_client_replace_ours_and_ours_are_stored_nowhere() {
     let stage = Stage::new(server()).await;
     let mut talker = Talker::new();
     talker.turn(&stage, json!("Hello")).await;
@@ -164,7 +164,7 @@ async fn marks_of_the_client_are_its_own_and_ours_are_kept_nowhere() {
 }
 
 #[tokio::test]
-async fn marks_that_are_refused_are_never_sent_again() {
+async fn refused_marks_are_never_sent_again() {
     let stage = Stage::new(server()).await;
     let mut talker = Talker::new();
     talker.turn(&stage, json!("Hello")).await;
@@ -189,7 +189,7 @@ async fn marks_that_are_refused_are_never_sent_again() {
     assert_eq!(sent, [3, 0, 0]);
 }
 
-/// Marks as Claude Code sets them: on the system text, and on the end of the two newest messages.
+/// Marks as Claude Code sets them: on the system text, and at the end of the two newest messages.
 fn marked(history: &[Value]) -> Vec<Value> {
     let mut messages = history.to_vec();
     let newest = messages.len().saturating_sub(3);
@@ -201,7 +201,7 @@ fn marked(history: &[Value]) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn marks_of_a_client_do_not_pile_up_at_any_server() {
+async fn marks_of_a_client_do_not_accumulate_at_any_server() {
     for kind in Kind::ALL {
         for (speech, field) in [(Speech::Messages, "system"), (Speech::Chat, "ignored")] {
             let reply = Arc::new(|_: &Value, nth: usize| Reply::text(format!("ok {nth}")));
@@ -258,7 +258,7 @@ async fn marks_of_a_client_do_not_pile_up_at_any_server() {
     }
 }
 
-/// As older versions of Claude Code send it: a number of each request before all else.
+/// Like older versions of Claude Code: a new number in each request before all other text.
 #[tokio::test]
 async fn a_number_that_changes_with_each_request_costs_a_local_server_nothing() {
     for kind in [Kind::LlamaCpp, Kind::Vllm, Kind::Anthropic] {

@@ -1,4 +1,4 @@
-//! The sums are those of what was recorded, and no more is kept than there is room for.
+//! Sums cover every recorded request, and memory for single requests is bounded.
 
 use model::Timestamp;
 use prefix::backend::Kind;
@@ -63,7 +63,7 @@ fn a_conversation_keeps_its_newest_requests_newest_first() {
 }
 
 #[test]
-fn the_conversation_that_was_quiet_longest_makes_room() {
+fn the_longest_idle_conversation_is_dropped_first() {
     let measures = Measures::new(2);
     for number in 0..CONVERSATIONS_MAX {
         measures.record(measured("local", &number.to_string()));
@@ -75,7 +75,7 @@ fn the_conversation_that_was_quiet_longest_makes_room() {
 }
 
 #[test]
-fn ratios_are_of_what_is_known() {
+fn ratios_cover_only_requests_with_known_figures() {
     let measures = Measures::new(1);
     let asked = |class, cached_tokens| {
         measures.record(Measured {
@@ -188,7 +188,7 @@ quipu_upstream_misses_total{upstream="local",class="system"} 1
 
 proptest! {
     #[test]
-    fn the_sums_are_those_of_the_requests(
+    fn the_sums_equal_those_of_the_requests(
         requests in prop::collection::vec((0usize..2, 0u64..1000, prop::option::of(0u64..1000)), 0..50),
     ) {
         let measures = Measures::new(4);
@@ -212,7 +212,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn no_server_is_blamed_for_what_it_never_had_or_never_tells() {
+async fn no_server_is_blamed_without_a_cache_or_without_a_report_of_it() {
     let never = CacheKind::Blocks {
         tokens: 16,
         tokens_min: 1 << 30,

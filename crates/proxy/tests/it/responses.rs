@@ -12,7 +12,7 @@ use testkit::backend::{CacheKind, Config, Reply, ToolCall};
 use crate::stage::{Got, Stage, request};
 
 const TURNS: usize = 20;
-/// A few tokens at a border.
+/// Tolerance at a border, in tokens.
 const BORDER: usize = 8;
 
 /// A server that thinks, and calls a tool whenever a person says `work`.
@@ -39,13 +39,13 @@ fn server() -> Config {
     }
 }
 
-/// Who holds the history.
+/// The place of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holder {
     Client,
-    /// By the id of the last response.
+    /// At the server, by the id of the last response.
     Response,
-    /// By the id of a conversation.
+    /// At the server, by the id of a conversation.
     Conversation,
 }
 
@@ -53,7 +53,7 @@ const HOLDERS: [Holder; 3] = [Holder::Client, Holder::Response, Holder::Conversa
 
 struct Line {
     holder: Holder,
-    /// What the next request has as its input.
+    /// The input of the next request.
     input: Vec<Value>,
     last_id: Option<String>,
     /// Tokens of the last request and its reply.
@@ -90,7 +90,7 @@ impl Line {
             .push(json!({"type": "message", "role": "user", "content": content}));
     }
 
-    /// Sends the input, runs the tool that is called, and sees that nothing but what is new was evaluated.
+    /// Sends the input, runs the called tool, and asserts that only new tokens were evaluated.
     async fn turn(&mut self, stage: &Stage, text: &str) -> Got {
         self.says(text);
         let mut first = None;
@@ -140,7 +140,7 @@ fn sent(stage: &Stage) -> Value {
 }
 
 #[tokio::test]
-async fn a_turn_costs_what_is_new_in_it() {
+async fn a_turn_costs_only_its_new_tokens() {
     for holder in HOLDERS {
         for cache in [CacheKind::Rewindable, CacheKind::StrictExtension] {
             let stage = Stage::new(Config { cache, ..server() }).await;
@@ -172,7 +172,7 @@ async fn a_turn_costs_what_is_new_in_it() {
     }
 }
 
-/// Some clients send back what was said and called, and not what was thought.
+/// Some clients send back messages and calls without the reasoning.
 #[tokio::test]
 async fn reasoning_may_be_left_out() {
     let stage = Stage::new(server()).await;
@@ -227,7 +227,7 @@ async fn a_restart_goes_on_from_all_items() {
 }
 
 #[tokio::test]
-async fn a_text_goes_out_as_it_came_or_with_what_is_added_at_its_end() {
+async fn a_plain_text_input_is_sent_unchanged_or_with_additions_at_its_end() {
     let stage = Stage::new(Config {
         kind: Kind::Ollama,
         ..server()
@@ -262,7 +262,7 @@ async fn a_text_goes_out_as_it_came_or_with_what_is_added_at_its_end() {
 }
 
 #[tokio::test]
-async fn what_was_said_is_remembered_without_what_was_added() {
+async fn messages_are_remembered_without_the_additions() {
     for holder in HOLDERS {
         let stage = Stage::new(server()).await;
         stage
@@ -294,7 +294,7 @@ async fn what_was_said_is_remembered_without_what_was_added() {
     }
 }
 
-/// What of a body its messages are, and whose response it goes on from.
+/// The conversation and the response id of a request that continues this response.
 async fn goes_on_from(stage: &Stage, id: Option<&str>, owner: &str, name: Option<&str>) -> (String, String) {
     let body = json!({"model": "tiny", "input": "And now?", "previous_response_id": id});
     let asked = Request {
@@ -311,7 +311,7 @@ async fn goes_on_from(stage: &Stage, id: Option<&str>, owner: &str, name: Option
 }
 
 #[tokio::test]
-async fn a_response_leads_to_its_conversation_and_nobody_elses() {
+async fn a_response_leads_only_to_its_own_conversation() {
     let stage = Stage::new(Config {
         strict: false,
         ..server()
@@ -333,7 +333,7 @@ async fn a_response_leads_to_its_conversation_and_nobody_elses() {
 }
 
 #[tokio::test]
-async fn only_what_the_client_holds_is_made_to_fit() {
+async fn only_a_history_at_the_client_is_compacted() {
     let stage = Stage::new(server()).await;
     let note = "the quick brown fox jumps over it. ".repeat(220);
     for holder in HOLDERS {
@@ -388,9 +388,9 @@ async fn only_what_the_client_holds_is_made_to_fit() {
     }
 }
 
-/// As a client of the AI SDK sends them: the items of a reply by name alone.
+/// Like a client of the AI SDK, which refers to the items of a reply by id.
 #[tokio::test]
-async fn a_reply_that_is_only_named_is_the_reply_that_was_given() {
+async fn a_reference_to_a_reply_stands_for_the_reply() {
     let stage = Stage::new(server()).await;
     let mut input: Vec<Value> = Vec::new();
     let (mut conversation, mut before) = (None, String::new());

@@ -1,4 +1,4 @@
-//! Odysseus' own tests of a prefix cache, word for word where words are compared (seed 003).
+//! Odysseus' own tests of a prefix cache, with the same texts where texts are compared (seed 003).
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -26,7 +26,7 @@ async fn odysseus() -> (Stage, Client) {
     (stage, client)
 }
 
-/// What a role says in the last request, its messages joined by that.
+/// The texts of a role in the last request, joined.
 fn blobs(stage: &Stage, role: &str, between: &str) -> String {
     let sent = messages(&stage.last());
     let sent = sent
@@ -81,7 +81,7 @@ async fn current_datetime_is_user_role_message_not_system() {
     assert!(!blobs(&stage, "system", "\n").contains("Current date and time"));
 }
 
-/// Lets all go on that does not wait for the clock.
+/// Lets every task run that does not wait for the clock.
 async fn settle() {
     for _ in 0..50 {
         tokio::task::yield_now().await;
@@ -128,7 +128,7 @@ async fn extraction_jobs_wait_for_active_stream_before_running() {
     assert_eq!(seen(), ["memory-start", "memory-end", "skill-start", "skill-end"]);
 }
 
-/// Odysseus' calls without a session are its own. Here they are a client's side calls, and what a client says is no
+/// In Odysseus, calls without a session are its own. Here they are a client's side calls, which belong to no
 /// conversation.
 #[tokio::test]
 async fn payload_omits_session_id_when_not_provided() {

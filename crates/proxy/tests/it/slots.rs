@@ -1,4 +1,4 @@
-//! Which conversation a server is told to keep in which slot, and for how long.
+//! The slot that a server is asked to use for a conversation, and how long the choice lasts.
 
 use serde_json::{Value, json};
 use testkit::backend::CacheKind;
@@ -14,9 +14,10 @@ async fn slot(stage: &Stage, line: &mut Line) -> Option<u64> {
     sent["id_slot"].as_u64()
 }
 
-/// Planted: a slot that is kept for ever; one that is taken while its conversation goes on; one that two are told of.
+/// Planted: a slot that is kept for ever; a slot that is taken from an active conversation; a slot for two
+/// conversations.
 #[tokio::test]
-async fn a_slot_goes_to_another_once_its_conversation_was_quiet_for_long() {
+async fn the_slot_of_a_long_idle_conversation_goes_to_another() {
     let stage = Stage::new(server(CacheKind::Rewindable, 2)).await;
     let [mut ann, mut bob, mut cyd] =
         ["Ann", "Bob", "Cyd"].map(|name| Line::new(&format!("You are {name}.")));
@@ -35,9 +36,10 @@ async fn a_slot_goes_to_another_once_its_conversation_was_quiet_for_long() {
     assert_eq!(slot(&stage, &mut cyd).await, Some(0));
 }
 
-/// Planted: another slot for the edited conversation, which would read all of it again; an empty slot for the one that was left.
+/// Planted: another slot for the edited conversation, which would read all of its prompt again; an empty slot for the
+/// original one.
 #[tokio::test]
-async fn a_conversation_that_leaves_another_half_way_goes_on_in_its_slot() {
+async fn a_branch_continues_in_the_slot_of_its_origin() {
     let stage = Stage::new(server(CacheKind::Rewindable, 4)).await;
     let mut first = Line::new("Be brief.");
     for _ in 0..6 {
@@ -66,7 +68,7 @@ async fn a_conversation_that_leaves_another_half_way_goes_on_in_its_slot() {
     assert_eq!(slot(&stage, &mut edited).await, Some(0));
 }
 
-/// Planted: a restart that forgets the slots. The first conversation to speak then gets the slot of another.
+/// Planted: a restart that forgets the slots. The first active conversation then gets another one's slot.
 #[tokio::test]
 async fn a_conversation_finds_its_slot_after_a_restart() {
     let mut stage = Stage::new(server(CacheKind::Rewindable, 2)).await;
@@ -83,7 +85,7 @@ async fn a_conversation_finds_its_slot_after_a_restart() {
     }
 }
 
-/// Planted: a side call that takes the slot of the conversation that it is about.
+/// Planted: a side call that takes the slot of its conversation.
 #[tokio::test]
 async fn a_side_call_leaves_a_conversation_its_slot() {
     let stage = Stage::new(server(CacheKind::Rewindable, 2)).await;
@@ -98,9 +100,9 @@ async fn a_side_call_leaves_a_conversation_its_slot() {
     assert_eq!(slot(&stage, &mut ann).await, Some(0));
 }
 
-/// Planted: an extraction that names no slot, and one that goes to the slot of a conversation.
+/// Planted: an extraction that names no slot, and an extraction in the slot of a conversation.
 #[tokio::test]
-async fn an_extraction_leaves_a_conversation_its_slot_and_asks_for_none_before_there_is_one() {
+async fn an_extraction_leaves_a_conversation_its_slot_and_names_none_before_a_conversation_has_one() {
     let stage = Stage::learning(server(CacheKind::Rewindable, 2)).await;
     let extractions = || -> Vec<Value> {
         let seen = stage.backend.requests().into_iter();

@@ -1,6 +1,6 @@
-//! A proxy on fakes that outlive it, before a real HTTP server without a model; and a client as they come.
+//! A proxy on fakes that outlive it, in front of a real HTTP server without a model; and a typical client.
 //!
-//! Owns: building it, restarting it, what the client remembers. Never: what is expected.
+//! Owns: building it, restarting it, the client's history. Never: the expected results.
 
 use context::policy::Policy;
 use proxy::conversation::Contexts;
@@ -27,7 +27,7 @@ use testkit::ledger::MemoryLedger;
 use testkit::models::HashEmbedder;
 use testkit::vault::MemoryVault;
 
-/// A conversation is idle after so long.
+/// Time after which a conversation is idle.
 pub(crate) const IDLE_AFTER: Duration = Duration::from_mins(5);
 
 pub(crate) struct Stage {
@@ -38,12 +38,12 @@ pub(crate) struct Stage {
     pub(crate) ledger: Arc<MemoryLedger>,
     pub(crate) vault: Arc<MemoryVault>,
     pub(crate) index: Arc<MemoryIndex>,
-    /// What the operator has conversations begin with.
+    /// The operator's instructions.
     pub(crate) sheet: Arc<Sheet>,
     kept: Kept,
 }
 
-/// Instructions that a test changes, and how often they were read.
+/// Instructions that a test changes, and the number of reads.
 #[derive(Debug, Default)]
 pub(crate) struct Sheet(pub(crate) Mutex<String>, pub(crate) AtomicUsize);
 
@@ -59,7 +59,7 @@ impl proxy::Instructions for Sheet {
     }
 }
 
-/// What outlives a restart.
+/// The parts that survive a restart.
 #[derive(Clone)]
 struct Kept {
     clock: Arc<ManualClock>,
@@ -72,10 +72,10 @@ struct Kept {
     wishes: Wishes,
 }
 
-/// How a stage differs from a plain one.
+/// Differences from a plain stage.
 #[derive(Clone, Default)]
 pub(crate) struct Wishes {
-    /// Its memory asks the same server, through its gate, to extract.
+    /// Its memory extracts with the same server, through its gate.
     pub(crate) learns: bool,
     pub(crate) window_tokens: Option<usize>,
     pub(crate) plugin: Option<Arc<dyn ports::context_engine::ContextEngine>>,
@@ -84,7 +84,7 @@ pub(crate) struct Wishes {
     pub(crate) no_session_id: bool,
 }
 
-/// What came back of a request.
+/// The answer to a request.
 #[derive(Debug)]
 pub(crate) struct Got {
     pub(crate) status: u16,
@@ -99,7 +99,7 @@ impl Stage {
         Self::with(config, Wishes::default()).await
     }
 
-    /// One with a context engine of the user's, and a window, in tokens.
+    /// A stage with a user's own context engine, and a window in tokens.
     pub(crate) async fn with_engine(
         config: Config,
         tokens: usize,
@@ -113,7 +113,7 @@ impl Stage {
         Self::with(config, wishes).await
     }
 
-    /// One whose memory asks the same server, through its gate, to extract.
+    /// A stage that extracts with the same server, through its gate.
     pub(crate) async fn learning(config: Config) -> Self {
         let wishes = Wishes {
             learns: true,
@@ -122,7 +122,7 @@ impl Stage {
         Self::with(config, wishes).await
     }
 
-    /// One with a window that is configured, in tokens.
+    /// A stage with a configured window, in tokens.
     pub(crate) async fn with_window(config: Config, tokens: usize) -> Self {
         let wishes = Wishes {
             window_tokens: Some(tokens),
@@ -158,7 +158,7 @@ impl Stage {
         }
     }
 
-    /// Ends all but the stores, and starts it anew on them.
+    /// Ends everything except the stores, and starts it again on them.
     pub(crate) async fn restart(&mut self) {
         self.proxy.shutdown(Duration::from_secs(1)).await;
         self.engine.shutdown().await;
@@ -176,7 +176,7 @@ impl Stage {
         got
     }
 
-    /// A request in another speech than a chat's, to its end.
+    /// Sends a request in another API than chat, and reads the whole answer.
     pub(crate) async fn got_in(&self, speech: Speech, request: Request) -> Got {
         let path = match speech {
             Speech::Chat => "chat/completions",
@@ -201,7 +201,7 @@ impl Stage {
             .expect("a request")
     }
 
-    /// Makes a memory for ann.
+    /// Stores a memory for ann.
     pub(crate) async fn remember(&self, session: &str, text: &str) {
         let session = SessionKey {
             scope: Scope::default(),
@@ -315,7 +315,7 @@ impl Kept {
     }
 }
 
-/// Waits for what other tasks bring about, and not for ever.
+/// Waits for the work of other tasks, with a bound.
 pub(crate) async fn until(is_so: impl Fn() -> bool) {
     const TRIES: usize = 5_000_000;
     for _ in 0..TRIES {
@@ -363,7 +363,7 @@ pub(crate) fn request(body: &Value) -> Request {
     }
 }
 
-/// A client that keeps its own history and sends it whole, as they all do.
+/// A client that keeps its own history and sends all of it, as they all do.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     pub(crate) history: Vec<Value>,
@@ -386,7 +386,7 @@ impl Client {
         self.history.push(json!({"role": "user", "content": text}));
     }
 
-    /// One turn: what was said, and the answer taken into the history.
+    /// One turn: sends the text, and adds the answer to the history.
     pub(crate) async fn turn(&mut self, stage: &Stage, text: &str) -> Got {
         self.says(text);
         self.goes_on(stage).await
@@ -446,7 +446,7 @@ pub(crate) fn worker() -> Config {
     }
 }
 
-/// Whether one request begins with the messages of the one before.
+/// Whether a request begins with the messages of the previous one.
 pub(crate) fn extends(before: &[String], after: &[String]) -> bool {
     after.len() > before.len() && after[..before.len()] == *before
 }

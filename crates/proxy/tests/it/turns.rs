@@ -1,4 +1,4 @@
-//! Turns over real HTTP: what arrives at the server, byte by byte.
+//! Turns over real HTTP: the bytes that arrive at the server.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn config(cache: CacheKind) -> Config {
 }
 
 #[tokio::test]
-async fn an_answer_comes_through_and_the_conversation_is_one() {
+async fn an_answer_passes_through_and_turns_share_a_conversation() {
     let stage = Stage::new(config(CacheKind::Rewindable)).await;
     let mut client = Client::new();
     let first = client.turn(&stage, "Hello there").await;
@@ -35,7 +35,7 @@ async fn an_answer_comes_through_and_the_conversation_is_one() {
 }
 
 #[tokio::test]
-async fn the_pages_at_hand_come_once_as_data_and_stay_as_they_were() {
+async fn core_memory_is_added_once_as_data_and_stays_unchanged() {
     let mut stage = Stage::new(config(CacheKind::StrictExtension)).await;
     let write = async |stage: &Stage, before: Option<&str>, text: &str| {
         let replace = memory::ReplacePage {
@@ -72,7 +72,7 @@ async fn the_pages_at_hand_come_once_as_data_and_stay_as_they_were() {
 }
 
 #[tokio::test]
-async fn memory_comes_once_into_the_turn_that_asks_and_stays_there() {
+async fn memory_is_added_once_to_the_turn_that_asks_and_stays_there() {
     let mut stage = Stage::new(config(CacheKind::StrictExtension)).await;
     stage
         .remember("earlier", "My sister Clara lives in Lisbon and breeds goats.")
@@ -105,7 +105,7 @@ async fn memory_comes_once_into_the_turn_that_asks_and_stays_there() {
 }
 
 #[tokio::test]
-async fn of_two_values_in_a_turn_the_newer_stands_first() {
+async fn the_newer_of_two_values_in_a_turn_comes_first() {
     let stage = Stage::new(config(CacheKind::Rewindable)).await;
     stage
         .remember("then", "I live in Porto with my sister Clara.")
@@ -123,7 +123,7 @@ async fn of_two_values_in_a_turn_the_newer_stands_first() {
 }
 
 #[tokio::test]
-async fn what_an_agent_has_learnt_is_put_into_no_turn() {
+async fn a_skill_is_added_to_no_turn_without_tools() {
     let stage = Stage::new(config(CacheKind::Rewindable)).await;
     stage.remember("earlier", "I adopted a parrot named Kiko.").await;
     let paths = stage.vault.paths();
@@ -141,7 +141,7 @@ async fn what_an_agent_has_learnt_is_put_into_no_turn() {
 }
 
 #[tokio::test]
-async fn what_was_said_a_moment_ago_in_another_conversation_is_known() {
+async fn a_message_of_another_conversation_is_recalled_at_once() {
     let stage = Stage::new(config(CacheKind::Rewindable)).await;
     Client::new()
         .turn(&stage, "My parrot is called Kiko and it sleeps in the kitchen.")
@@ -155,7 +155,7 @@ async fn what_was_said_a_moment_ago_in_another_conversation_is_known() {
 }
 
 #[tokio::test]
-async fn the_time_stands_in_the_persons_turn_when_the_minute_is_another() {
+async fn the_time_is_added_to_the_persons_turn_when_the_minute_changes() {
     let stage = Stage::new(config(CacheKind::StrictExtension)).await;
     let mut client = Client::new();
     for _ in 0..3 {
@@ -177,7 +177,7 @@ async fn the_time_stands_in_the_persons_turn_when_the_minute_is_another() {
 }
 
 #[tokio::test]
-async fn a_tool_loop_is_not_disturbed() {
+async fn nothing_is_added_inside_a_tool_loop() {
     let stage = Stage::new(worker()).await;
     stage
         .remember(
@@ -207,7 +207,7 @@ async fn a_tool_loop_is_not_disturbed() {
 }
 
 #[tokio::test]
-async fn a_call_whose_result_never_came_has_one_in_what_is_sent() {
+async fn a_call_without_a_result_gets_one_in_the_request() {
     let reply = |request: &serde_json::Value, nth: usize| match request["messages"].as_array().map(Vec::len) {
         Some(2) => Reply::calls(["a", "b"].map(|id| ToolCall {
             id: id.to_owned(),
@@ -240,7 +240,7 @@ async fn a_call_whose_result_never_came_has_one_in_what_is_sent() {
 }
 
 #[tokio::test]
-async fn what_is_unknown_passes_through_and_what_is_ours_is_added() {
+async fn unknown_fields_pass_through_and_ours_are_added() {
     let stage = Stage::new(config(CacheKind::Rewindable)).await;
     let body = r#"{"model":"tiny","temperature":0.70,"x_new":{"b":1e2,"a":null},"messages":[{"role":"user","content":"h\u00e9","extra":1.0}],"stream":false}"#;
     let mut asked = request(&json!({}));
@@ -263,7 +263,7 @@ async fn what_is_unknown_passes_through_and_what_is_ours_is_added() {
 }
 
 #[tokio::test]
-async fn what_was_said_is_remembered_without_what_was_added() {
+async fn messages_are_remembered_without_the_additions() {
     let stage = Stage::new(config(CacheKind::Rewindable)).await;
     stage
         .remember("earlier", "My sister Clara lives in Lisbon and breeds goats.")
@@ -296,7 +296,7 @@ async fn what_was_said_is_remembered_without_what_was_added() {
 }
 
 #[tokio::test]
-async fn a_client_that_hangs_up_ends_the_answer_and_not_the_memory() {
+async fn a_disconnecting_client_ends_the_answer_but_not_its_memory() {
     let stage = Stage::new(Config {
         hold: true,
         ..config(CacheKind::Rewindable)
@@ -318,7 +318,7 @@ async fn a_client_that_hangs_up_ends_the_answer_and_not_the_memory() {
 }
 
 #[tokio::test]
-async fn a_long_talk_is_compacted_into_its_window_and_stays_a_prefix_after() {
+async fn a_long_conversation_is_compacted_into_its_window_and_keeps_its_prefix_afterwards() {
     let stage = Stage::new(config(CacheKind::Rewindable)).await;
     let mut client = Client::new();
     let mut last: Vec<String> = Vec::new();
@@ -350,14 +350,14 @@ async fn a_long_talk_is_compacted_into_its_window_and_stays_a_prefix_after() {
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_is_given_as_far_as_it_came() {
+async fn a_broken_answer_is_passed_on_as_far_as_it_came() {
     let stage = Stage::new(config(CacheKind::Rewindable)).await;
     stage
         .backend
         .fail_next(testkit::backend::Fault::ResetAfterChunks(1));
     let mut client = Client::new();
     client.says("Hello");
-    // The probe may take the fault.
+    // The probe may meet the fault instead.
     let got = read(stage.ask(client.request()).await.expect("a head")).await;
     assert!(got.broke_off || got.status == 200);
     stage.proxy.rest().await;
@@ -366,7 +366,7 @@ async fn an_answer_that_breaks_off_is_given_as_far_as_it_came() {
 }
 
 #[tokio::test]
-async fn what_a_client_says_behind_the_person_is_not_what_is_asked() {
+async fn a_clients_system_text_behind_the_question_is_no_part_of_the_query() {
     let stage = Stage::new(config(CacheKind::Rewindable)).await;
     stage.remember("earlier", "My boat is called Marula.").await;
     let mut client = Client::new();
@@ -401,7 +401,7 @@ async fn chats_that_begin_with_the_same_example_are_not_one_conversation() {
 }
 
 #[tokio::test]
-async fn what_an_edit_took_back_is_no_memory_of_the_talk() {
+async fn a_message_that_an_edit_removed_is_not_recalled_in_the_conversation() {
     let mut stage = Stage::new(config(CacheKind::Rewindable)).await;
     let mut client = Client::new();
     client.turn(&stage, "Hello there").await;
@@ -418,9 +418,9 @@ async fn what_an_edit_took_back_is_no_memory_of_the_talk() {
     }
 }
 
-/// Planted: chains that forget their dialect, or lose it with a restart.
+/// Planted: chains without a dialect, or chains that lose it in a restart.
 #[tokio::test]
-async fn two_programs_that_begin_alike_in_two_dialects_share_no_bytes() {
+async fn conversations_in_two_dialects_with_the_same_beginning_share_no_bytes() {
     let mut stage = Stage::new(config(CacheKind::Rewindable)).await;
     let of = |reply: &[Value]| {
         let messages = [&[json!({"role": "user", "content": "hi"})], reply].concat();

@@ -1,4 +1,4 @@
-//! Changing a conversation beside its turns: pins, copies, going back, sub-agents.
+//! Changes to a conversation outside of its turns: pins, copies, rewinds, sub-agents.
 //!
 //! Owns: that a change is on disk before it is answered. Never: compaction (`compact`).
 
@@ -15,7 +15,7 @@ use crate::conversation::state::Conversation;
 use crate::conversation::whose::Whose;
 
 impl Contexts {
-    /// Keeps an item verbatim through every compaction, or no longer.
+    /// Pins an item, which keeps it verbatim through every compaction, or unpins it.
     pub async fn pin(&self, whose: &Whose, id: ItemId, pinned: bool) -> Result<(), ContextError> {
         let mut conversation = self.locked(whose).await?;
         conversation.take_appended();
@@ -30,7 +30,7 @@ impl Contexts {
             .ok_or_else(|| ContextError::NoItem(id.to_string()))
     }
 
-    /// Drops the steps of the last compaction, and resets the warnings and the counters that say nothing of compactions;
+    /// Drops the steps of the last compaction, and resets the warnings and the counters that do not count compactions;
     /// returns the number of those steps and the tokens that they saved. The log and the view stay.
     pub async fn clean_up(&self, whose: &Whose) -> Result<(usize, usize), ContextError> {
         let mut conversation = self.locked(whose).await?;
@@ -81,8 +81,8 @@ impl Contexts {
         kept.map(drop).ok_or_else(|| ContextError::NoItem(to.to_string()))
     }
 
-    /// The messages that a sub-agent of that role starts with, in the conversation's dialect. Nothing of the sub-agent enters the
-    /// conversation but what is appended.
+    /// The messages that a sub-agent with this role starts with, in the conversation's dialect. Of the sub-agent, only
+    /// appended messages enter the conversation.
     pub async fn spawn(&self, whose: &Whose, role: &str) -> Result<Vec<String>, ContextError> {
         let mut conversation = self.locked(whose).await?;
         let turn = conversation.last_turn();

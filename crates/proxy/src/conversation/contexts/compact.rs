@@ -1,4 +1,4 @@
-//! Compactions that no request asks for, and what follows any of them.
+//! Compactions that no request asks for, and the work after every compaction.
 //!
 //! Owns: the summary, the listener, the flush of facts. Invariant: messages that arrive while a model writes are kept.
 //! Never: choosing the items that leave (`context`).
@@ -26,8 +26,8 @@ use crate::conversation::whose::Whose;
 use crate::conversation::{flush, summarise};
 
 impl Contexts {
-    /// Compacts now, whatever the size of the view, for a window of so many tokens; without a given window, for that of
-    /// the last request. Messages that arrive while a model writes the summary are kept: a summary is valid only for
+    /// Compacts now, at any size of the view, for a window of this many tokens; without a given window, for the window
+    /// of the last request. Messages that arrive while a model writes the summary are kept: a summary is valid only for
     /// the view for which it was written.
     pub async fn compact(
         &self,
@@ -116,7 +116,8 @@ impl Contexts {
         Ok(compacted)
     }
 
-    /// The smaller list of a plug-in that owns compaction, at once; none without such a plug-in, or if it failed.
+    /// Has a plug-in that owns compaction return its smaller list, at once; none without such a plug-in, or if it
+    /// failed.
     async fn by_plugin(&self, shared: &Shared, budget: &Budget) -> Result<Option<Compacted>, ContextError> {
         let mut conversation = shared.lock().await;
         let turn = conversation.turn_meta(&conversation.shadow.head().model, budget);
@@ -135,7 +136,7 @@ impl Contexts {
         let view = match view {
             Ok(Some(view)) => view,
             unusable => {
-                // The messages that waited are taken all the same.
+                // The waiting messages are taken even so.
                 self.write(&mut conversation).await?;
                 return Ok(unusable.map(|_| None)?);
             }
@@ -157,7 +158,7 @@ impl Contexts {
             let conversation = shared.lock().await;
             let session = &conversation.session;
             let mut ladder = Ladder::new(*budget, trigger);
-            // The first plan may mask results only.
+            // The first plan may only mask results.
             let mut plan = ladder.next(session)?;
             while plan.leaves.is_empty() {
                 ladder.tell(plan, None);
@@ -223,7 +224,8 @@ impl Contexts {
             Some(chat) => flush::ask(chat, &work).await,
             None => Some(by_rules(&span)),
         };
-        // Deleted while a model answered: its facts must not come after the deletion's answer.
+        // If the conversation was deleted while a model answered, its facts must not appear after the deletion's
+        // answer.
         if self.existing(&whose).await.is_err() {
             return;
         }

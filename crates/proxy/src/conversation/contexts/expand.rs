@@ -1,6 +1,6 @@
 //! `context_expand`: the tool by which a model reads the originals behind a summary or a mask.
 //!
-//! Owns: its definition in every dialect, its answer and the bound of it. Never: finding originals (`look`).
+//! Owns: its definition in every dialect, its answer and the limit of it. Never: finding originals (`look`).
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Looking at a conversation: its figures, its view, and originals that left it.
+//! Reads of a conversation: its figures, its view, and originals that left the view.
 //!
 //! Owns: reading. Never: changing a conversation.
 
@@ -56,7 +56,7 @@ impl Contexts {
         Ok((finding, events, window))
     }
 
-    /// The owner's conversations, as they are named: the last by name first.
+    /// The names of the owner's conversations, in descending order.
     pub async fn list(&self, whose: &Whose, limit: usize) -> Result<Vec<String>, ContextError> {
         Ok(self.parts.store.list(whose, limit).await?)
     }
@@ -66,7 +66,7 @@ impl Contexts {
         Ok(self.locked(whose).await?.view_shown())
     }
 
-    /// What memory added to the conversation and the model still sees: beside the system text, and in which messages.
+    /// The additions of memory that the model still sees: beside the system text, and by message.
     pub async fn given(&self, whose: &Whose) -> Result<(String, Vec<(ItemId, Fragment)>), ContextError> {
         let conversation = self.locked(whose).await?;
         let shadow = &conversation.shadow;

@@ -1,11 +1,11 @@
-//! What a listener wants preserved.
+//! Summaries contain the text that a listener wants preserved.
 
 use async_trait::async_trait;
 
 use super::*;
 use crate::conversation::stage::{assembled, parts, said, whose};
 
-/// Wants a branch preserved.
+/// A listener that wants a branch preserved.
 #[derive(Debug)]
 struct Notes;
 
@@ -19,7 +19,7 @@ impl Listener for Notes {
 }
 
 #[tokio::test]
-async fn what_a_listener_wants_preserved_stands_in_a_summary_that_a_request_needs() {
+async fn a_summary_that_a_request_needs_contains_the_preserved_text_of_a_listener() {
     let mut parts = parts();
     parts.chosen.listener = Some(Arc::new(Notes));
     let (contexts, whose) = (Contexts::new(parts), whose("line"));

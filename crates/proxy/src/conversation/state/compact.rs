@@ -1,6 +1,7 @@
 //! Compacting a conversation between its requests.
 //!
-//! Owns: that each compaction begins an epoch. Never: when (`Ladder` decides whether it is due), the summary's words.
+//! Owns: that each compaction begins an epoch. Never: when (`Ladder` decides whether it is due), the text of the
+//! summary.
 
 use context::budget::{Budget, OverBudget};
 use context::event::ViewEvent;
@@ -19,15 +20,15 @@ const PRESERVED: &str = "<preserved_context>";
 /// Parts of a summary besides the digest.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    /// A model's summary of all that leaves.
+    /// A model's summary of all items that leave the view.
     pub(crate) summary: Option<String>,
     /// The text that a listener wants preserved.
     pub(crate) preserved: Option<String>,
 }
 
 impl Words {
-    /// The text for a plan. Without a new summary, the summaries of the removed nodes stay; the preserved text of a
-    /// listener is always new.
+    /// The text for a plan. Without a new summary, the summaries of the removed nodes stay; a listener's preserved text
+    /// always comes from the latest call.
     fn beside(&self, session: &Session, plan: &Plan) -> Option<String> {
         let Some(preserved) = &self.preserved else {
             return self.summary.clone();
@@ -65,7 +66,7 @@ impl Conversation {
         Some((context::prompt::summary_of_above(&end, tokens_max), tokens_max))
     }
 
-    /// Compacts, and begins an epoch with that; nothing where it is not due. `now` is noted where something changed.
+    /// Compacts, which begins an epoch; does nothing if no compaction is due. Records `now` if the view changed.
     pub(crate) fn compact(&mut self, budget: &Budget, trigger: Trigger, words: &Words, now: Timestamp) {
         self.take_appended();
         let before = self.records;
@@ -119,7 +120,7 @@ impl Conversation {
         ladder.finish(&mut self.session)
     }
 
-    /// Notes what a compaction did.
+    /// Records the attempts of a compaction.
     pub(crate) fn compacted(&mut self, attempts: Vec<Attempt>, now: Timestamp) {
         if attempts.iter().any(|attempt| attempt.gain.is_some()) {
             self.last_result = Some(attempts);

@@ -1,4 +1,4 @@
-//! Counting a conversation as its model does.
+//! Counts of a conversation in its model's tokens.
 //!
 //! Owns: the vocabulary of token counts, the tokens before the messages, the counts that servers reported. Never:
 //! counting (`context::tokens`).
@@ -9,7 +9,7 @@ use super::Conversation;
 use crate::conversation::log::{Logged, Usage};
 
 impl Conversation {
-    /// Counts as this model does from now on.
+    /// Counts with this model's vocabulary from now on.
     pub fn count_for(&mut self, model: &str, meter: &Meter) {
         if self.counts_for != model {
             model.clone_into(&mut self.counts_for);
@@ -19,7 +19,7 @@ impl Conversation {
         }
     }
 
-    /// The server's earlier counts correct the estimates, also after a restart.
+    /// Corrects the estimates by the server's earlier counts, also after a restart.
     fn calibrate(&mut self) {
         let Self {
             session,

@@ -1,6 +1,6 @@
 //! The conversations in memory.
 //!
-//! Owns: how many are known, how many bytes are held, which go first. Never: reading the disk.
+//! Owns: the limits of known conversations and of held bytes, the order of dropping. Never: reading the disk.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use crate::conversation::whose::Whose;
 
 /// Maximum number of known chains; a client that returns to an older, unnamed conversation starts a new one.
 const KNOWN_MAX: usize = 512;
-/// How many are dropped when there are too many, so that it does not happen at each request.
+/// Number dropped at once when there are too many, so that not each request drops one.
 const DROPPED: usize = 64;
 /// Maximum bytes of all conversations in memory; a single one in use can exceed it.
 pub(super) const HELD_BYTES_MAX: usize = 32 << 20;
-/// A message is in memory as sent and as an item, its JSON and its blocks.
+/// Copies of a message in memory: as sent, and as an item with its JSON and its blocks.
 pub(super) const COPIES: usize = 3;
 
 #[derive(Debug, Default)]
@@ -30,18 +30,18 @@ pub(super) struct Held {
 
 #[derive(Debug)]
 pub(super) struct HeldConversation {
-    /// None while it is on disk alone.
+    /// None while it is only on disk.
     pub(super) conversation: Option<Shared>,
     pub(super) whose: Whose,
     pub(super) used: u64,
     pub(super) bytes: usize,
-    /// Records that there are, and those of them that are on disk.
+    /// Number of records, and number of records on disk.
     pub(super) records: u64,
     pub(super) written: Arc<AtomicU64>,
 }
 
 impl Held {
-    /// A conversation that is on disk.
+    /// Registers a conversation that is on disk.
     pub(super) fn know(&mut self, id: &ConversationId, whose: Whose) {
         self.known.entry(id.clone()).or_insert_with(|| HeldConversation {
             conversation: None,
@@ -70,7 +70,7 @@ impl Held {
         by_use.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// The longest unused go when there are too many.
+    /// Drops the longest unused when there are too many.
     pub(super) fn forget_oldest(&mut self) {
         if self.known.len() <= KNOWN_MAX {
             return;

@@ -1,6 +1,6 @@
 //! Texts that quote a conversation.
 //!
-//! Owns: recognising messages of an owner's newest conversations in a text. Never: what follows from it.
+//! Owns: recognising messages of an owner's newest conversations in a text. Never: the reaction.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -11,21 +11,22 @@ use super::{Shared, Store};
 use crate::conversation::state::Conversation;
 use crate::conversation::whose::Whose;
 
-/// So many conversations are compared, the last used ones.
+/// Maximum number of compared conversations, the last used ones.
 const RECENT_MAX: usize = 16;
-/// Of each so many messages, the newest.
+/// Maximum number of compared messages of each, the newest ones.
 const NEWEST_MAX: usize = 64;
-/// Of a message so many characters count: clients shorten what they quote.
+/// Number of characters of a message that are compared: clients shorten quotations.
 const HEAD_CHARS: usize = 200;
-/// Of each side, so many bytes prove a quotation: people greet with the same words. Bytes, because a sentence of Chinese has a
-/// third of the characters.
+/// Minimum bytes of a quotation from each side: people greet with the same words. Bytes, because a Chinese sentence has
+/// a third of the characters.
 const PROOF_BYTES: usize = 12;
-/// The user's newest words alone, in the conversation used last, are a proof from here on. Older ones a person may quote.
+/// Minimum bytes that make the user's newest message alone, in the conversation used last, a proof. A person may quote
+/// an older one.
 const PROOF_ALONE_BYTES: usize = 25;
 
 impl Store {
-    /// The frame of the owner's conversation that a request quotes, and whether the user's text of the request is one of its
-    /// messages and nothing more. `all` is that text with the system's.
+    /// The frame of the owner's conversation that a request quotes, and whether the request's user text equals one of
+    /// its messages. `all` is that text with the system text.
     pub async fn quoted(&self, whose: &Whose, user: &str, all: &str) -> Option<(String, bool)> {
         for (at, shared) in self.recent(whose).into_iter().enumerate() {
             let conversation = shared.lock().await;
@@ -36,7 +37,7 @@ impl Store {
         None
     }
 
-    /// Whether a text has words of both sides of one of the owner's conversations, another one than `own`.
+    /// Whether a text quotes both sides of one of the owner's conversations other than `own`.
     pub async fn quotes_both(&self, whose: &Whose, own: &Shared, all: &str) -> bool {
         let others = self
             .recent(whose)
@@ -50,7 +51,7 @@ impl Store {
         false
     }
 
-    /// The owner's conversations, the last used one first.
+    /// The owner's conversations, last used first.
     fn recent(&self, whose: &Whose) -> Vec<Shared> {
         let held = self.held.lock();
         let own = held
@@ -66,7 +67,7 @@ impl Store {
     }
 }
 
-/// The newest texts of a conversation, the newest first.
+/// The newest texts of a conversation, newest first.
 fn said(conversation: &Conversation) -> Vec<(Role, String)> {
     let newest = conversation.shadow.entries().iter().rev().take(NEWEST_MAX);
     let said = newest.map(|entry| {
@@ -88,7 +89,7 @@ fn has_both(said: &[(Role, String)], all: &str) -> bool {
         .all(|role| of(role).any(|(_, said)| is_quoted(said, PROOF_BYTES, all)))
 }
 
-/// Whether the texts quote the conversation; true inside where the user's text is one of its messages.
+/// Whether the texts quote the conversation; the inner value is true if the user's text equals one of its messages.
 fn quotes(conversation: &Conversation, is_newest: bool, user: &str, all: &str) -> Option<bool> {
     let said = said(conversation);
     let repeats = said.iter().any(|(_, said)| said == user);

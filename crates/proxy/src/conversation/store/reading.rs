@@ -12,7 +12,7 @@ use crate::conversation::whose::{BEGINNING, Whose, identity};
 const UNNAMED_MAX: usize = 10_000;
 
 impl Store {
-    /// The owner's conversations, as the owner names them: the last by name first.
+    /// The owner's own names of the conversations, in descending order.
     pub(crate) async fn list(&self, whose: &Whose, limit: usize) -> Result<Vec<String>, LedgerError> {
         let beginning = format!("{}/", whose.owner.id);
         let mut found = self.logs.named(&whose.scope, &beginning, limit).await?;

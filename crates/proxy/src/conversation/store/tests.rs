@@ -1,4 +1,4 @@
-//! Conversations that begin twice at once, and conversations that leave memory.
+//! Conversations that two requests begin at once, and conversations that leave memory.
 
 use model::Name;
 use ports::NewRecord;
@@ -9,7 +9,7 @@ use crate::conversation::contexts::Contexts;
 use crate::conversation::decide::Decided;
 use crate::conversation::stage::{assembled, parts, said, whose};
 
-/// All that was said fits.
+/// Large enough for all messages.
 const WINDOW: usize = 4_000_000;
 
 fn messages(decided: &Decided) -> Vec<String> {
@@ -18,11 +18,11 @@ fn messages(decided: &Decided) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn two_that_begin_a_conversation_at_once_begin_one() {
+async fn two_requests_that_begin_a_conversation_at_once_share_it() {
     let contexts = Contexts::new(parts());
     let (store, whose) = (contexts.store(), whose("line"));
     let made = || store.make(&whose, whose.session(&SessionId::new("line")), Dialect::OpenAi);
-    // Each has looked, and found nothing.
+    // Both requests have searched, and found nothing.
     let (first, second) = (made(), made());
     let (first, second) = (store.hold(first), store.hold(second));
     assert!(Arc::ptr_eq(&first, &second));
@@ -83,7 +83,7 @@ async fn a_conversation_that_left_memory_goes_on_with_the_same_prefix() {
     assert!(store.held.lock().bytes <= HELD_BYTES_MAX);
 }
 
-/// The tenant's last by name are all another owner's.
+/// The tenant's last names in order all belong to another owner.
 #[tokio::test]
 async fn a_list_names_an_owners_conversations_however_many_others_there_are() {
     let contexts = Contexts::new(parts());

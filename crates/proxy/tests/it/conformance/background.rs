@@ -1,4 +1,4 @@
-//! O-6, O-7 and: what memory asks of a server that somebody talks to, over real HTTP and through the gate.
+//! O-6, O-7 and: memory's calls to a server that a client uses, over real HTTP and through the gate.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -12,11 +12,11 @@ use testkit::backend::{Config, Fault, Reply, Seen};
 use super::{body, named};
 use crate::stage::{Client, Stage, read, until};
 
-/// What the server saw of the gate whenever it was asked.
+/// The state of the gate at each request to the server.
 #[derive(Default)]
 struct Witness {
     gate: OnceLock<Gate>,
-    /// For each request: whether it extracts, the streams then, whether a job ran.
+    /// For each request: whether it is an extraction, the number of streams, whether a job ran.
     seen: Mutex<Vec<(bool, usize, bool)>>,
 }
 
@@ -24,7 +24,7 @@ fn extracts(request: &Value) -> bool {
     request["model"] == "extractor"
 }
 
-/// One part of all messages, and no fact.
+/// An answer to extraction: one part with all messages, and no fact.
 fn extraction(request: &Value) -> Reply {
     if request["response_format"]["json_schema"]["name"] == "facts" {
         return Reply::text(json!({"facts": []}).to_string());
@@ -59,7 +59,7 @@ fn config(witness: &Arc<Witness>) -> Config {
     }
 }
 
-/// A stage that learns, its witness, and what its gate is.
+/// A stage that learns, its witness, and the gate of its server.
 async fn stage() -> (Stage, Arc<Witness>, Gate) {
     let witness = Arc::<Witness>::default();
     let stage = Stage::learning(config(&witness)).await;
@@ -68,7 +68,7 @@ async fn stage() -> (Stage, Arc<Witness>, Gate) {
     (stage, witness, gate)
 }
 
-/// One turn of a conversation of that name.
+/// One turn of the conversation with this name.
 async fn turn(stage: &Stage, name: &str, text: &str) -> Client {
     let mut client = Client::new();
     client.says(text);
@@ -96,7 +96,7 @@ fn extractions(stage: &Stage) -> Vec<Seen> {
     all
 }
 
-/// Lets all go on that waits neither for the clock nor for the test.
+/// Lets every task run that waits neither for the clock nor for the test.
 async fn settle() {
     for _ in 0..500 {
         tokio::task::yield_now().await;
@@ -104,7 +104,7 @@ async fn settle() {
 }
 
 #[tokio::test]
-async fn o06_nothing_is_extracted_while_anybody_streams_and_then_one_after_the_other() {
+async fn o06_extractions_wait_for_the_end_of_all_streams_and_then_run_one_after_the_other() {
     let (stage, witness, gate) = stage().await;
     for name in ["first", "second", "third"] {
         turn(&stage, name, &format!("I am in the {name} talk.")).await;
@@ -151,7 +151,7 @@ async fn o06_nothing_is_extracted_while_anybody_streams_and_then_one_after_the_o
 }
 
 #[tokio::test]
-async fn o07_work_after_an_answer_goes_through_the_gate_once_for_its_own_session() {
+async fn o07_work_after_an_answer_passes_the_gate_once_for_its_own_session() {
     let (stage, _, gate) = stage().await;
     for (name, animal) in [("goats", "goat"), ("trains", "engine driver")] {
         for nth in 0..4 {
@@ -179,7 +179,7 @@ async fn o07_work_after_an_answer_goes_through_the_gate_once_for_its_own_session
 }
 
 #[tokio::test]
-async fn x04_a_turn_cuts_a_background_call_off_before_it_arrives_itself() {
+async fn x04_a_turn_cancels_a_background_call_before_it_reaches_the_server() {
     let (stage, witness, gate) = stage().await;
     turn(&stage, "first", "I am a goat.").await;
     stage.backend.fail_next(Fault::Hang);
@@ -198,10 +198,10 @@ async fn x04_a_turn_cuts_a_background_call_off_before_it_arrives_itself() {
 }
 
 #[tokio::test]
-async fn x05_what_waits_too_long_is_put_off_and_given_up_and_never_run_beside_a_stream() {
+async fn x05_an_overdue_call_is_put_off_then_dropped_and_never_runs_beside_a_stream() {
     let (stage, _, gate) = stage().await;
     turn(&stage, "first", "I am a goat.").await;
-    // As a stream holds it, for longer than any stream may be silent.
+    // As long as a stream holds it, beyond the maximum silence of a stream.
     let stream = gate.foreground();
     flush(&stage, "first", false).await;
     settle().await;
@@ -226,7 +226,7 @@ async fn x05_what_waits_too_long_is_put_off_and_given_up_and_never_run_beside_a_
 }
 
 #[tokio::test]
-async fn x06_a_shutdown_ends_in_its_bound_and_a_restart_asks_for_one_thing_at_a_time() {
+async fn x06_a_shutdown_ends_in_its_bound_and_a_restart_makes_one_call_at_a_time() {
     let (mut stage, _, gate) = stage().await;
     for number in 0..12 {
         turn(
@@ -275,10 +275,10 @@ async fn x06_a_shutdown_ends_in_its_bound_and_a_restart_asks_for_one_thing_at_a_
     }
 }
 
-/// The handle lives on, so nothing ends by being dropped. Planted: no end for the worker of idle talks, for the gates, for what is
-/// done after an answer.
+/// The handle stays alive, so that nothing ends by being dropped. Planted: the worker of idle conversations, the gates,
+/// or the work after an answer does not end.
 #[tokio::test]
-async fn x06_no_task_is_left_after_a_shutdown_and_nothing_is_asked_any_more() {
+async fn x06_a_shutdown_leaves_no_task_and_sends_no_more_requests() {
     let (stage, _, gate) = stage().await;
     turn(&stage, "first", "I am a goat.").await;
     turn(&stage, "second", "I am a parrot.").await;
@@ -301,7 +301,7 @@ async fn x06_no_task_is_left_after_a_shutdown_and_nothing_is_asked_any_more() {
     assert_eq!(stage.backend.requests().len(), asked);
     stage.engine.shutdown().await;
     let Stage { backend, proxy, .. } = stage;
-    // The connections end with it; what the HTTP client has to look after them lives as long as the client.
+    // The server's connections end here; the HTTP client's own tasks live as long as the client.
     drop(backend);
     let runtime = tokio::runtime::Handle::current();
     until(|| runtime.metrics().num_alive_tasks() <= 1).await;

@@ -1,4 +1,4 @@
-//! X-2, X-3 and X-13: the same bytes again, and a reason where they are not.
+//! X-2, X-3 and X-13: the same bytes again, and a reason for each change.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{named, strict};
 use crate::stage::{Client, Stage, extends, messages, request};
 
-/// A body as no serializer of ours would write it.
+/// A body with formatting that no serializer of ours produces.
 fn odd(rest: &str) -> Request {
     let text = format!(
         r#"{{ "stream":false, "temperature" : 0.70,"x":{{"b":1E2,"a":null}}, "model":"tiny",
@@ -63,7 +63,7 @@ async fn x02_a_restart_changes_no_byte() {
 }
 
 #[tokio::test]
-async fn x03_what_was_added_to_a_turn_stays_as_it_was() {
+async fn x03_the_addition_to_a_turn_keeps_its_bytes() {
     let mut stage = Stage::new(strict()).await;
     let mut client = Client::new();
     let mut added: Vec<String> = Vec::new();
@@ -90,7 +90,7 @@ async fn x03_what_was_added_to_a_turn_stays_as_it_was() {
 }
 
 #[tokio::test]
-async fn x13_a_prefix_is_given_up_for_a_recorded_reason_and_for_all_at_once() {
+async fn x13_a_prefix_breaks_for_a_recorded_reason_and_for_all_changes_at_once() {
     let mut stage = Stage::new(strict()).await;
     let mut client = Client::new();
     client.stream = false;

@@ -1,4 +1,4 @@
-//! O-8 to O-10 and X-11: what goes to a server beside the client's own fields.
+//! O-8 to O-10 and X-11: fields that a server gets besides the client's own.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn of(kind: Kind) -> Config {
     }
 }
 
-/// What stands in a body beside the client's own fields.
+/// The fields of a body besides the client's own.
 fn added(seen: &Seen) -> Vec<(String, Value)> {
     let own = ["model", "messages", "stream", "max_tokens", "prompt", "input"];
     let body = body(seen);
@@ -28,7 +28,7 @@ fn added(seen: &Seen) -> Vec<(String, Value)> {
 }
 
 #[tokio::test]
-async fn o08_a_local_server_gets_the_session_on_every_call_and_keeps_it_apart() {
+async fn o08_a_local_server_gets_a_session_of_its_own_on_every_call() {
     let stage = Stage::new(Config {
         cache: CacheKind::StrictExtension,
         slots: 2,
@@ -80,7 +80,7 @@ fn lone(path: &str, body: &Value) -> Request {
 }
 
 #[tokio::test]
-async fn o10_what_is_no_conversation_goes_on_as_it_came() {
+async fn o10_a_request_outside_of_conversations_is_sent_on_unchanged() {
     for kind in [Kind::LlamaCpp, Kind::LmStudio, Kind::Vllm, Kind::UnknownLocal] {
         let stage = Stage::new(of(kind)).await;
         let asks = [
@@ -102,10 +102,10 @@ async fn o10_what_is_no_conversation_goes_on_as_it_came() {
     }
 }
 
-/// A field's name, and its value; none for an opaque one.
+/// A field's name, and its value; none for an opaque value.
 type Field = (&'static str, Option<&'static str>);
 
-/// What a conversation adds to a request, by its server.
+/// The fields that a conversation adds to a request, by server.
 const MATRIX: [(Kind, &[Field]); 7] = [
     (
         Kind::LlamaCpp,
@@ -137,7 +137,7 @@ async fn sent(stage: &Stage, kind: Kind, client: &Client, name: Option<&str>) ->
 }
 
 #[tokio::test]
-async fn x11_each_server_gets_its_own_extras_and_no_other() {
+async fn x11_each_server_gets_only_its_own_extras() {
     for (kind, expected) in MATRIX {
         let stage = Stage::new(of(kind)).await;
         let mut client = Client::new();
@@ -148,7 +148,7 @@ async fn x11_each_server_gets_its_own_extras_and_no_other() {
             let (seen, id) = sent(&stage, kind, &client, name).await;
             let id = id.expect("a conversation has a name");
             assert!(name.is_none_or(|name| name == id));
-            // Two owners may give it one name.
+            // Two owners can use the same name.
             let id = name.map_or(id, |name| format!("ann/{name}"));
             let added = added(&seen);
             let shown: Vec<&str> = added.iter().map(|(name, _)| name.as_str()).collect();
@@ -191,7 +191,7 @@ async fn x11_each_server_gets_its_own_extras_and_no_other() {
 }
 
 #[tokio::test]
-async fn a_server_gets_the_header_and_the_retention_that_are_configured() {
+async fn a_server_gets_the_configured_header_and_retention() {
     let wishes = Wishes {
         session_header: Some("x-session-id".to_owned()),
         cache_retention: Some("24h".to_owned()),
@@ -218,7 +218,7 @@ async fn a_server_gets_the_header_and_the_retention_that_are_configured() {
 }
 
 #[tokio::test]
-async fn a_local_server_gets_no_session_id_where_the_configuration_says_so() {
+async fn the_configuration_can_withhold_the_session_id_from_a_local_server() {
     let wishes = Wishes {
         no_session_id: true,
         ..Wishes::default()

@@ -1,4 +1,4 @@
-//! of a request that is incognito nothing is kept anywhere.
+//! an incognito request is stored nowhere.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use testkit::backend::{Config, Fault};
 use super::named;
 use crate::stage::{Client, Stage};
 
-/// All that is logged, at every level.
+/// The whole log, at every level.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -30,7 +30,7 @@ impl Write for Log {
     }
 }
 
-/// Everything that could have kept something, as text.
+/// The content of every store, as text.
 fn kept(stage: &Stage) -> String {
     let files: Vec<String> = stage
         .vault

@@ -1,4 +1,4 @@
-//! O-1 to O-5: what stands in system messages, and where the time stands.
+//! O-1 to O-5: the content of system messages, and the place of the time.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn instructed() -> Client {
 const INSTRUCTIONS: &str = "Be brief.\n\nThe project is about goats.";
 
 #[tokio::test]
-async fn o01_the_system_text_stays_though_clock_history_memory_and_process_move() {
+async fn o01_the_system_text_stays_while_clock_history_memory_and_process_change() {
     let mut stage = Stage::new(strict()).await;
     let mut client = instructed();
     let mut last = Vec::new();
@@ -46,7 +46,7 @@ async fn o01_the_system_text_stays_though_clock_history_memory_and_process_move(
 }
 
 #[tokio::test]
-async fn o02_the_system_text_is_the_clients_and_nothing_else() {
+async fn o02_the_system_text_is_only_the_clients() {
     let stage = Stage::new(strict()).await;
     stage.remember("earlier", "My sister Clara breeds goats.").await;
     let mut client = instructed();
@@ -103,7 +103,7 @@ async fn o05_the_time_has_a_label_in_a_users_message() {
 }
 
 #[tokio::test]
-async fn the_operators_instructions_stand_behind_the_clients_and_change_with_an_epoch() {
+async fn the_operators_instructions_follow_the_clients_and_change_with_an_epoch() {
     let mut stage = Stage::new(strict()).await;
     let set = |stage: &Stage, text: &str| text.clone_into(&mut stage.sheet.0.lock().expect("unpoisoned"));
     set(&stage, "Answer in verse.");
@@ -132,7 +132,7 @@ async fn the_operators_instructions_stand_behind_the_clients_and_change_with_an_
 }
 
 #[tokio::test]
-async fn new_instructions_of_the_operator_are_sent_where_the_servers_cache_has_expired() {
+async fn new_instructions_of_the_operator_are_sent_once_the_servers_cache_has_expired() {
     for (kind, minutes, is_sent) in [
         (Kind::OpenAi, 4, false),
         (Kind::OpenAi, 6, true),
@@ -176,7 +176,7 @@ async fn new_instructions_of_the_operator_are_sent_where_the_servers_cache_has_e
 async fn instructions_are_bounded_and_count_in_the_window() {
     let stage = Stage::new(strict()).await;
     let set = |text: &str| text.clone_into(&mut stage.sheet.0.lock().expect("unpoisoned"));
-    // The longest question that is sent, in thousands of characters.
+    // The longest question that still fits, in thousands of characters.
     let longest = async || {
         let (mut sent, mut refused) = (0, 400_usize);
         while refused - sent > 4 {

@@ -1,4 +1,4 @@
-//! what does not fit, what goes wrong while it is made to, and who speaks meanwhile.
+//! requests over the window, failures during a compaction, and messages during a compaction.
 
 use context::guard::{Claims, ModelWindow};
 use context::tokens::Meter;
@@ -16,7 +16,7 @@ fn config() -> Config {
     }
 }
 
-/// A note of about so many tokens.
+/// A note of about this many tokens.
 fn note(number: usize, tokens: usize) -> String {
     format!(
         "Note {number}: {}",
@@ -24,7 +24,7 @@ fn note(number: usize, tokens: usize) -> String {
     )
 }
 
-/// What the last request weighs, as the proxy counts.
+/// Tokens of the last request, as the proxy counts them.
 fn weight(stage: &Stage) -> usize {
     let meter = Meter::for_model("tiny");
     messages(&stage.last())
@@ -82,7 +82,7 @@ async fn x08_a_request_over_the_window_is_compacted_or_refused_and_never_sent() 
 }
 
 #[tokio::test]
-async fn x09_a_compaction_that_cannot_be_kept_loses_no_word() {
+async fn x09_a_compaction_that_cannot_be_stored_loses_no_message() {
     for call in 1..8 {
         let mut stage = Stage::new(config()).await;
         let mut client = Client::new();
@@ -90,7 +90,7 @@ async fn x09_a_compaction_that_cannot_be_kept_loses_no_word() {
         for turn in 0..10 {
             client.says(&note(turn, 5_000));
             if turn == 4 {
-                // The fourth and fifth do not fit with what is kept free.
+                // The fourth and fifth notes do not fit beside the reserves.
                 stage.ledger.fail_call(call, Fault::Refused);
             }
             let got = stage.got(client.request()).await;
@@ -120,11 +120,11 @@ async fn x09_a_compaction_that_cannot_be_kept_loses_no_word() {
 }
 
 #[tokio::test]
-async fn x10_what_is_said_during_a_compaction_survives_it() {
+async fn x10_messages_during_a_compaction_survive_it() {
     let stage = Stage::new(config()).await;
     let mut client = Client::new();
     let mut turn = 0;
-    // Up to the request before the one that is compacted.
+    // Up to the request before the compacted one.
     while weight_of(&client) < 22_000 {
         client.says(&note(turn, 5_000));
         let got = stage.got(named(&client, "talk")).await;

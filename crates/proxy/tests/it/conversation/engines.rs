@@ -1,4 +1,5 @@
-//! A user's own context engine in proxied turns: the order of its hooks, what is demanded of its views, and that its faults harm nobody.
+//! A user's own context engine in proxied turns: the order of its hooks, the verification of its views, and that its
+//! faults do no harm.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,25 +14,25 @@ use transcript::{Block, Item, Role};
 
 use crate::stage::{Client, Stage, read};
 
-/// How the engine of a test behaves.
+/// Behaviour of the test's engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// All hooks as they come.
+    /// Keeps the defaults of all hooks.
     Plain,
-    /// Compacts by itself: the newest two.
+    /// Owns compaction: keeps the newest two items.
     NewestTwo,
-    /// Compacts by itself: claims one token, and returns a list that is far too long.
+    /// Owns compaction: claims one token, and returns a list that is far too long.
     Lies,
-    /// Leaves the newest message of the user out.
+    /// Leaves out the newest message of the user.
     DropsTheRequest,
     Fails,
-    /// Fails where Quipu has compacted.
+    /// Fails after Quipu has compacted.
     FailsAfterCompaction,
     Panics,
     Hangs,
     /// Shows messages of the user in capitals.
     Capitals,
-    /// Returns fewer items from `ingest` than it was given.
+    /// Returns fewer items from `ingest` than its input has.
     Swallows,
 }
 
@@ -184,7 +185,7 @@ fn sent(stage: &Stage) -> Vec<Value> {
     body["messages"].as_array().expect("messages").clone()
 }
 
-/// A turn, its answer taken into the client's history.
+/// One turn; its answer is added to the client's history.
 async fn turn(stage: &Stage, client: &mut Client, text: &str) {
     client.says(text);
     let got = stage.got(named(client)).await;
@@ -240,7 +241,7 @@ async fn ce_8_a_subagent_starts_with_the_system_and_the_newest() {
 }
 
 #[tokio::test]
-async fn ce_10_an_engine_that_owns_compaction_shows_less_and_says_why() {
+async fn ce_10_an_engine_that_owns_compaction_shows_less_with_a_reason() {
     let engine = Engine::new(Way::NewestTwo);
     let stage = stage(&engine).await;
     let mut client = Client::new();
@@ -265,7 +266,7 @@ async fn ce_10_an_engine_that_owns_compaction_shows_less_and_says_why() {
 }
 
 #[tokio::test]
-async fn ce_12_a_view_is_verified() {
+async fn ce_12_the_view_of_an_engine_is_verified() {
     let engine = Engine::new(Way::DropsTheRequest);
     let stage = stage(&engine).await;
     let mut client = Client::new();
@@ -299,7 +300,7 @@ async fn ce_12_a_message_that_is_too_long_by_itself_reaches_no_engine() {
 }
 
 #[tokio::test]
-async fn quipu_takes_the_place_of_a_view_that_is_too_long_and_says_so() {
+async fn quipu_replaces_a_view_that_is_too_long_with_a_warning() {
     let engine = Engine::new(Way::Lies);
     let stage = stage(&engine).await;
     let mut client = Client::new();
@@ -318,7 +319,7 @@ async fn quipu_takes_the_place_of_a_view_that_is_too_long_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_fault_is_a_line_of_the_warning_once() {
+async fn a_fault_appears_once_as_a_line_of_the_warning() {
     let engine = Engine::new(Way::Fails);
     let stage = stage(&engine).await;
     let mut client = Client::new();
@@ -336,7 +337,7 @@ async fn a_fault_is_a_line_of_the_warning_once() {
 }
 
 #[tokio::test]
-async fn an_engine_that_was_booted_for_a_refused_request_is_booted_once() {
+async fn an_engine_boots_once_even_if_the_first_request_is_refused() {
     let engine = Engine::new(Way::Plain);
     let stage = stage(&engine).await;
     let mut client = Client::new();
@@ -353,7 +354,7 @@ async fn an_engine_that_was_booted_for_a_refused_request_is_booted_once() {
 }
 
 #[tokio::test]
-async fn an_engine_that_fails_after_a_compaction_leaves_its_reason() {
+async fn an_engine_failure_after_a_compaction_keeps_the_compactions_reason() {
     let engine = Engine::new(Way::FailsAfterCompaction);
     let stage = stage(&engine).await;
     let mut client = Client::new();
@@ -380,7 +381,7 @@ async fn an_engine_that_fails_after_a_compaction_leaves_its_reason() {
 }
 
 #[tokio::test]
-async fn an_engine_learns_of_each_reply() {
+async fn an_engine_receives_each_reply() {
     let engine = Engine::new(Way::Plain);
     let stage = stage(&engine).await;
     let mut client = Client::new();
@@ -416,7 +417,7 @@ async fn a_plain_engine_keeps_the_prefix() {
 }
 
 #[tokio::test]
-async fn what_an_engine_ingests_is_sent_so_for_ever() {
+async fn an_ingested_version_of_a_message_is_sent_in_every_later_request() {
     let engine = Engine::new(Way::Capitals);
     let mut stage = stage(&engine).await;
     let mut client = Client::new();
@@ -443,7 +444,7 @@ async fn what_an_engine_ingests_is_sent_so_for_ever() {
 }
 
 #[tokio::test]
-async fn i31_a_failing_engine_harms_nobody_and_is_no_longer_asked() {
+async fn i31_a_failing_engine_harms_no_turn_and_is_no_longer_called() {
     for way in [Way::Fails, Way::Panics, Way::Swallows] {
         let engine = Engine::new(way);
         let stage = stage(&engine).await;
@@ -472,7 +473,7 @@ async fn i31_a_failing_engine_harms_nobody_and_is_no_longer_asked() {
 }
 
 #[tokio::test]
-async fn i31_a_hook_that_hangs_is_given_up() {
+async fn i31_a_hanging_hook_is_given_up_after_the_time_limit() {
     let engine = Engine::new(Way::Hangs);
     let stage = stage(&engine).await;
     let mut client = Client::new();
@@ -489,7 +490,7 @@ async fn i31_a_hook_that_hangs_is_given_up() {
 }
 
 #[test]
-fn an_item_in_capitals_is_another() {
+fn the_capitals_engine_changes_the_text_of_an_item() {
     let item = Arc::new(Item::text(Role::User, "a"));
     assert_eq!(capitals(item).blocks, [Block::Text("A".to_owned())]);
 }

@@ -1,7 +1,7 @@
-//! Roles in turns: before a server whose template refuses two messages of one role side by side, through any number of
-//! compactions.
+//! Roles in turns, for a server that rejects two neighbouring messages of one role, through any number of compactions.
 //!
-//! Owns: a long talk in a small window, in each dialect, with tools and pauses. Never: what a summary says (`context`).
+//! Owns: a long conversation in a small window, in each dialect, with tools and pauses. Never: the content of a summary
+//! (`context`).
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use testkit::backend::{CacheKind, Config, Reply, ToolCall};
 
 use crate::stage::{Client, IDLE_AFTER, Stage, extends, messages, request};
 
-/// A server with a small window, which calls a tool as long as the last message says `work`.
+/// A server with a small window, which calls a tool while the last message says `work`.
 fn strict() -> Config {
     let reply = |request: &Value, nth: usize| {
         let list = request["messages"].as_array().or(request["input"].as_array());
         let last = list.and_then(|all| all.last()).cloned().unwrap_or_default();
         let tail = last["content"].to_string() + &last["output"].to_string();
-        // What is added stands behind the person's words.
+        // Additions follow the person's words.
         let works = tail.contains("work") && last["role"] != "assistant";
         if works {
             Reply::calls([ToolCall {
@@ -47,7 +47,7 @@ fn note(at: usize, words: usize) -> String {
     )
 }
 
-/// Why requests of the talk were no extensions of those before.
+/// Number of the conversation's compactions, by the reasons of its requests.
 fn compactions(stage: &Stage, conversation: &str) -> usize {
     let measured = stage.proxy.measures().conversation(conversation);
     let is_one = |reasons: &Vec<Reason>| reasons.contains(&Reason::Compaction);
@@ -106,7 +106,7 @@ async fn roles_take_turns_in_every_dialect() {
 #[derive(Debug, Clone)]
 enum Step {
     Say(usize),
-    /// So many calls of a tool, each with a result of so many words.
+    /// This many tool calls, each with a result of this many words.
     Work(usize, usize),
     Remember,
     Pause,
@@ -155,7 +155,7 @@ async fn run(stage: &Stage, client: &mut Client, at: usize, step: Step) {
     }
 }
 
-/// Each case is a talk of many windows.
+/// Each case is a conversation of many windows.
 fn cases() -> ProptestConfig {
     let default = ProptestConfig::default();
     ProptestConfig {
@@ -169,7 +169,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn no_talk_brings_two_neighbours_of_one_role(steps in prop::collection::vec(step(), 20..45)) {
+    fn no_conversation_contains_two_neighbours_of_one_role(steps in prop::collection::vec(step(), 20..45)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let stage = Stage::new(strict()).await;

@@ -1,4 +1,4 @@
-//! How wide a window is: who says so, and a server that says it by refusing.
+//! The width of a window: its sources, and a server that reveals it by a refusal.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use testkit::backend::{CacheKind, Config, Fault, Reply};
 
 use crate::stage::{Client, Stage, messages};
 
-/// A server that tells of a window, and takes no longer prompts than another.
+/// A server that reports one window, and refuses prompts longer than another.
 fn server(tells: usize, takes: Option<usize>) -> Config {
     Config {
         cache: CacheKind::Rewindable,
@@ -21,7 +21,7 @@ fn server(tells: usize, takes: Option<usize>) -> Config {
     }
 }
 
-/// About so many tokens, two bytes each: those of the server are bytes.
+/// About this many tokens, two bytes each: the server counts bytes.
 fn note(at: usize, tokens: usize) -> String {
     format!("Note {at}: {}", "7 3 9 1 ".repeat(tokens / 4))
 }
@@ -42,7 +42,7 @@ fn refusal(window: usize) -> Fault {
 }
 
 #[tokio::test]
-async fn a_conversation_goes_on_where_the_server_has_a_smaller_window_than_it_told() {
+async fn a_conversation_continues_if_the_servers_window_is_smaller_than_reported() {
     let stage = Stage::new(server(1_000_000, Some(20_000))).await;
     let mut client = Client::new();
     let mut again = 0;
@@ -68,7 +68,7 @@ async fn a_conversation_goes_on_where_the_server_has_a_smaller_window_than_it_to
 }
 
 #[tokio::test]
-async fn what_the_server_says_of_a_prompt_that_cannot_be_shortened_is_the_answer() {
+async fn the_servers_error_about_a_prompt_that_cannot_be_shortened_is_the_answer() {
     let stage = Stage::new(server(1_000_000, Some(1_000))).await;
     let mut client = Client::new();
     client.says(&note(0, 4_000));
@@ -78,7 +78,7 @@ async fn what_the_server_says_of_a_prompt_that_cannot_be_shortened_is_the_answer
 }
 
 #[tokio::test]
-async fn a_prompt_that_is_refused_twice_is_not_sent_again() {
+async fn a_prompt_refused_twice_is_not_sent_again() {
     let stage = Stage::new(server(1_000_000, None)).await;
     let mut client = Client::new();
     for turn in 0..30 {
@@ -97,7 +97,7 @@ async fn a_prompt_that_is_refused_twice_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_configured_window_wins_over_what_the_server_tells() {
+async fn a_configured_window_overrides_the_servers_report() {
     let stage = Stage::with_window(server(1_000_000, None), 8_192).await;
     let mut client = Client::new();
     for turn in 0..30 {
@@ -107,9 +107,9 @@ async fn a_configured_window_wins_over_what_the_server_tells() {
     assert!(sent.contains("conversation_summary") && sent.len() < 2 * 8_192);
 }
 
-/// What a turn is given is for that turn: neither a summary nor a search shows it.
+/// Additions to a turn are for that turn only: they appear in no summary and no search.
 #[tokio::test]
-async fn what_quipu_adds_to_a_turn_is_in_no_summary_and_is_not_found() {
+async fn additions_to_a_turn_appear_in_no_summary_and_no_search() {
     let config = Config {
         reply: Arc::new(|_: &Value, nth| {
             Reply::text(format!("Station {nth}. {}", "A slow river. ".repeat(80)))
@@ -131,7 +131,7 @@ async fn what_quipu_adds_to_a_turn_is_in_no_summary_and_is_not_found() {
         request.conversation.clone_from(&whose.conversation);
         let got = stage.got(request).await;
         client.hears(&got.text);
-        // Each turn is told the time.
+        // The time is added to each turn.
         stage.clock.advance(Duration::from_hours(1));
         let archives = contexts.archives(&whose).await.expect("summaries");
         let texts: Vec<&str> = archives.iter().map(|archive| archive.text.as_str()).collect();
