@@ -1,7 +1,7 @@
 //! Kinds of backends: the cache of each kind and the extra fields it accepts, as data.
 //!
-//! Owns: the kinds, their profiles, the extras of a request. Never: a request's own fields, probing ([`Kind`] is what a
-//! probe answers; `locate` decides with and without one).
+//! Owns: the kinds, their profiles, the extras of a request. Never: a request's own fields, probing ([`Kind`] is the
+//! answer of a probe; `locate` decides with and without one).
 
 mod learn;
 mod locate;
@@ -33,7 +33,7 @@ model::worded! {
         Cerebras = "cerebras",
         /// A loopback or private address that no probe has named.
         UnknownLocal = "local",
-        /// Anything else: nothing but the standard fields.
+        /// Any other address: it gets only the standard fields.
         UnknownHosted = "hosted",
     }
 }
@@ -54,7 +54,7 @@ pub type UsagePath = &'static str;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Affinity {
     None,
-    /// `session_id` and `cache_prompt`; `id_slot` where the caller has assigned one.
+    /// `session_id` and `cache_prompt`; `id_slot` if the caller has assigned one.
     Slots,
     /// `cache_salt`, one for each tenant.
     Salt,
@@ -70,21 +70,21 @@ enum Affinity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     pub kind: Kind,
-    /// Local ones share a machine with the user: side jobs disturb them.
+    /// Whether it shares a machine with the user, so that side jobs disturb it.
     pub local: bool,
     /// The part of a prompt that it caches.
     pub cache: CacheModel,
     affinity: Affinity,
     /// None if the usage does not contain it.
     pub cached_tokens: Option<UsagePath>,
-    /// The cache dies after so many seconds without a request; none where only other requests push it out.
+    /// Seconds without a request after which the cache is dropped; none if only other requests displace it.
     pub idle_seconds: Option<u32>,
 }
 
 const OPENAI_USAGE: Option<UsagePath> = Some("prompt_tokens_details.cached_tokens");
 
 impl Kind {
-    /// Whether it is known what it keeps of a prompt, and what it means by the tokens that it counts.
+    /// Whether the cache of the kind and the meaning of its token counts are known.
     pub fn is_known(self) -> bool {
         !matches!(self, Self::UnknownLocal | Self::UnknownHosted)
     }
@@ -129,11 +129,11 @@ impl Kind {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Session<'a> {
     pub tenant: &'a str,
-    /// None for a call of no conversation: a title, a summary. It gets no extra at all.
+    /// None for a call outside of conversations: a title, a summary. Such a call gets no extra.
     pub conversation: Option<&'a str>,
-    /// A slot that the caller has assigned, on a probed llama.cpp with as many slots as conversations.
+    /// The slot that the caller has assigned, on a probed llama.cpp with as many slots as conversations.
     pub slot: Option<u32>,
-    /// A header that is to carry the conversation's key: a load balancer then keeps a conversation on one replica.
+    /// A header for the conversation's key: with it a load balancer keeps a conversation on one replica.
     pub header: Option<&'a str>,
     /// Value of `prompt_cache_retention`.
     pub retention: Option<&'a str>,
@@ -146,7 +146,7 @@ pub enum Extra {
     Field { name: &'static str, json: String },
     /// An HTTP header.
     Header { name: String, value: String },
-    /// `cache_control` on blocks, which [`crate::mark`] puts in.
+    /// `cache_control` on blocks, added by [`crate::mark`].
     Marks,
 }
 
@@ -161,12 +161,12 @@ impl Extra {
 }
 
 impl Profile {
-    /// Whether the client's latest bytes are sent rather than the frozen ones: its markers move from turn to turn.
+    /// Whether the client's latest bytes are sent instead of the frozen ones: its markers move from turn to turn.
     pub fn markers_move(&self) -> bool {
         self.affinity == Affinity::Marks
     }
 
-    /// Fields to send beside the client's own, in a fixed order, without those that the backend has refused.
+    /// Fields to send besides the client's own, in a fixed order, without those that the backend has refused.
     pub fn extras(&self, session: Session<'_>, refused: &RefusedExtras) -> Vec<Extra> {
         let Some(conversation) = session.conversation else {
             return Vec::new();
@@ -202,10 +202,10 @@ impl Profile {
             .collect()
     }
 
-    /// Where `cache_control` goes, at most four places: behind the tools or the system text, on the last message, on the
-    /// last message of the request before, and, where more than 20 blocks lie between those, on one in their middle.
-    /// `blocks` counts the content blocks of each message; `sent` is how many of the messages the last request had. Empty
-    /// for a backend without such marks, and where the client has placed its own.
+    /// Places of `cache_control`, at most four: after the tools or the system text, on the last message, on the last
+    /// message of the previous request, and, if more than 20 blocks are between those two, on one in between. `blocks`
+    /// counts the content blocks of each message; `sent` is the number of messages in the last request. Empty for a
+    /// backend without such marks, and if the client has set its own.
     pub fn marks(&self, head: Option<Mark>, blocks: &[usize], sent: usize, client_marks: bool) -> Vec<Mark> {
         if self.affinity != Affinity::Marks || client_marks {
             return Vec::new();
@@ -244,8 +244,8 @@ pub enum Mark {
     Message(usize),
 }
 
-/// Names a conversation to a hosted cache: the same for the same conversation, never shared by two tenants, and nothing can
-/// be read from it.
+/// The name of a conversation for a hosted cache: stable for a conversation, different for two tenants, and without
+/// readable content.
 fn cache_key(tenant: &str, conversation: &str) -> String {
     let mut feed = Feed::new("cache key");
     feed.field(b't', tenant.as_bytes());

@@ -1,6 +1,6 @@
-//! When two JSON texts are the same message.
+//! The canonical form of a message: which JSON texts mean the same message.
 //!
-//! Owns: the canonical form of a message. Never: the bytes that are sent; those stay as the client wrote them.
+//! Owns: the canonical form of a message. Never: the sent bytes; those stay as the client wrote them.
 //!
 //! The canonical form is a digest of, in this order:
 //! - the role; `developer` is `system`, `function` is `tool`;
@@ -9,10 +9,10 @@
 //!   without key order, nulls and `cache_control`; a tool result counts with its call's id;
 //! - the calls: id, name, and arguments as JSON where they are JSON, else as trimmed text.
 //!
-//! Everything else can differ between two requests: nulls, `refusal`, `annotations`. An assistant's text can lose a leading
-//! `<think>…</think>`, its outer white space and its carriage returns, because clients change replies in this way; any other
-//! text is compared as it is. Hidden parts (reasoning in any of its fields, signatures) have a digest of their own: clients
-//! drop them, but two that differ are of two messages.
+//! Everything else can differ between two requests: nulls, `refusal`, `annotations`. An assistant's text can lose a
+//! leading `<think>…</think>`, its outer white space and its carriage returns, because clients change replies in this
+//! way; any other text is compared unchanged. Hidden parts (reasoning in any of its fields, signatures) have a digest
+//! of their own: clients drop them, but two different hidden parts belong to two messages.
 
 use serde_json::Value;
 use transcript::{Role, mended};
@@ -22,19 +22,19 @@ use crate::digest::{Digest, Feed};
 /// The content of a message for matching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meaning {
-    /// None for a role that no dialect has, and for a text that is no message.
+    /// None for a role that no dialect has, and for a text that is not a message.
     pub role: Option<Role>,
     /// Equal for two texts that are the same message.
     pub digest: Digest,
     /// Its reasoning and signatures; none for a message without.
     pub hidden: Option<Digest>,
-    /// A person's turn: a user's message that is more than results of tools.
+    /// A person's turn: a user's message with more content than tool results.
     pub asks: bool,
-    /// Nothing but reasoning, as an item of its own.
+    /// An item with reasoning only.
     pub thinks: bool,
 }
 
-/// Reads one message of any dialect: its exact JSON text. A text that is no JSON object means only itself.
+/// Reads one message of any dialect from its exact JSON text. A text that is no JSON object equals only itself.
 pub fn read(message: &str) -> Meaning {
     if let Ok(message @ Value::Object(_)) = mended::parse(message) {
         return of_object(&message);
@@ -51,13 +51,14 @@ pub fn read(message: &str) -> Meaning {
     }
 }
 
-/// How many system messages a list of messages opens with.
+/// Number of system messages at the beginning of a list.
 pub fn leading_system(messages: &[&str]) -> usize {
     let is_system = |message: &&&str| read(message).role == Some(Role::System);
     messages.iter().take_while(is_system).count()
 }
 
-/// The digest of any JSON text without white space, key order, nulls and `cache_control`: a tool, a system field.
+/// The digest of any JSON text (a tool, a system field), independent of white space, key order, nulls and
+/// `cache_control`.
 pub fn value_digest(text: &str) -> Digest {
     let mut feed = Feed::new("value");
     match serde_json::from_str(text) {
@@ -121,7 +122,8 @@ struct CanonReader {
 }
 
 impl Meaning {
-    /// Whether this message of a client is that one: what it does not hide is equal, and what it hides, if it sends it.
+    /// Whether this message of a client is the known one: the visible parts are equal, and so are the hidden parts, if
+    /// the client sends them.
     pub(crate) fn echoes(&self, known: &Self) -> bool {
         self.digest == known.digest && (self.hidden.is_none() || self.hidden == known.hidden)
     }
@@ -144,7 +146,7 @@ impl CanonReader {
         }
     }
 
-    /// Reasoning in fields of a message; servers and clients give it other names.
+    /// Reasoning in fields of a message; servers and clients use different names.
     fn reasoning(&mut self, message: &Value) {
         let names = ["reasoning_content", "reasoning", "thinking"].into_iter();
         let is_text = |value: &&Value| value.as_str().is_some_and(|text| !text.is_empty());
@@ -260,7 +262,7 @@ fn word(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// What clients drop of a reply, and the rest.
+/// The `<think>` part that clients drop from a reply, and the rest.
 fn echoed(text: &str) -> (&str, String) {
     let text = text.trim();
     let thought = text

@@ -1,10 +1,11 @@
-//! Which known conversation a request continues, by a chain of hashes over the client's messages.
+//! Finds the known conversation that a request continues, by a chain of hashes over the client's messages.
 //!
-//! Owns: the chain, the index of known ones, and how a list of messages relates to one of them. Never: messages on disk.
+//! Owns: the chain, the index of known chains, the relation of a message list to one of them. Never: messages on disk.
 //!
-//! Leading system messages are not part of the chain: a client can change them within a conversation. Nor is reasoning
-//! in a message of its own: some clients send it back and some do not. A client that does not name its conversation
-//! continues one only if its list contains a reply of ours: two conversations with the same first question are two.
+//! Leading system messages are not part of the chain: a client can change them within a conversation. Reasoning in a
+//! message of its own is not part of it either: some clients send it back and some do not. A client that does not name
+//! its conversation continues one only if its list contains a reply of ours: two conversations with the same first
+//! question are two.
 
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;
@@ -24,7 +25,7 @@ pub struct ConversationId(pub String);
 pub struct MatchScope<'a> {
     pub tenant: Cow<'a, str>,
     pub owner: &'a str,
-    /// The client's own name of the conversation, where it gives one.
+    /// The client's own name of the conversation, if it gives one.
     pub session: Option<&'a str>,
 }
 
@@ -44,11 +45,11 @@ impl MatchScope<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
     pub meaning: Meaning,
-    /// Stands for this message and all before it.
+    /// Hash of this message and all before it.
     pub hash: Digest,
-    /// Stands for this message and the one before it; none for the first.
+    /// Hash of this message and the one before it; none for the first.
     pub pair: Option<Digest>,
-    /// How many messages of the list end here, reasoning included.
+    /// Number of messages of the list up to here, reasoning included.
     pub end: usize,
 }
 
@@ -69,7 +70,7 @@ impl Chain {
         Self::of_meanings(scope, messages.iter().map(|message| canon::read(message)))
     }
 
-    /// The chain of messages that were read.
+    /// The chain of messages that are already read.
     pub fn of_meanings(scope: &MatchScope<'_>, meanings: impl IntoIterator<Item = Meaning>) -> Self {
         let mut chain = Self {
             seed: scope.seed(),
@@ -82,7 +83,7 @@ impl Chain {
         chain
     }
 
-    /// Adds a message, or the reply as it was streamed.
+    /// Adds a message, or a reply as it was streamed.
     pub fn push(&mut self, mut meaning: Meaning) {
         self.messages += 1;
         if meaning.thinks {
@@ -108,7 +109,7 @@ impl Chain {
         });
     }
 
-    /// How many messages of the list the first `links` are, reasoning included.
+    /// Number of messages of the list that the first `links` cover, reasoning included.
     pub fn end(&self, links: usize) -> usize {
         let last = links.checked_sub(1).and_then(|last| self.links.get(last));
         last.map_or(0, |link| link.end)
@@ -128,16 +129,16 @@ struct MessagePlace {
     index: usize,
 }
 
-/// How a client's list relates to a conversation.
+/// Relation of a client's list to a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchKind {
     /// No known conversation.
     New,
-    /// All that is known, and more.
+    /// All known messages, and more.
     Continued,
-    /// The same question again: all that is known but its reply.
+    /// The same question again: all known messages except the last reply.
     Regenerated,
-    /// All that is known, with another text in the place of the last reply.
+    /// All known messages, with another text in place of the last reply.
     EchoRewritten { at: usize },
     /// Another message from this place on.
     Branched { at: usize },
@@ -150,16 +151,16 @@ pub enum MatchKind {
 pub struct Matched {
     /// None for a new one.
     pub conversation: Option<ConversationId>,
-    /// How many messages of the client's list are the conversation's own.
+    /// Number of messages of the client's list that belong to the conversation.
     pub shared: usize,
     pub kind: MatchKind,
 }
 
-/// Whether a conversation is to be preferred to others that begin alike.
+/// Whether to prefer a conversation among others with the same beginning.
 type Likes<'a> = &'a dyn Fn(&ConversationId) -> bool;
 
-/// Finds the conversation with the longest common beginning; failing that, the one of which a client that drops old
-/// messages sends the end. Of several that begin alike, one that is liked comes before the latest.
+/// Finds the conversation with the longest common beginning; failing that, a conversation that ends like the list of a
+/// client that drops old messages. Among several with the same beginning, a preferred one comes before the latest.
 pub fn match_chain(known: &ConversationIndex, chain: &Chain, likes: Likes<'_>) -> Matched {
     let client: Vec<Meaning> = chain.links.iter().map(|link| link.meaning).collect();
     if let Some((conversation, meanings)) = from_start(known, chain, &client, likes) {
@@ -179,8 +180,9 @@ pub fn match_chain(known: &ConversationIndex, chain: &Chain, likes: Likes<'_>) -
     })
 }
 
-/// The conversation with the longest common beginning. Of several that begin alike, one that hides what the client sends; none if
-/// the client sends nothing hidden and they hide different things: the bytes of one must not go out for another.
+/// The conversation with the longest common beginning. Among several with the same beginning, one whose hidden parts
+/// equal the client's. None if the client sends no hidden part and those of the conversations differ: the bytes of one
+/// must not be sent for another.
 fn from_start(
     known: &ConversationIndex,
     chain: &Chain,
@@ -215,7 +217,7 @@ fn from_start(
 /// Below this many equal messages, the end of one conversation may be the beginning of another.
 const ALIGNED_MIN: usize = 3;
 
-/// New messages are at the end of the list; further back than this, nothing is looked up.
+/// New messages are at the end of the list; only this many messages from the end are looked up.
 const PAIRS_TRIED_MAX: usize = 64;
 
 fn from_middle(
@@ -254,7 +256,7 @@ fn replied(messages: &[Meaning]) -> bool {
         .any(|message| message.role == Some(Role::Assistant))
 }
 
-/// How many of the client's messages are those of `known` from `front` on, and what that makes of them.
+/// Number of the client's messages that equal those of `known` from `front` on, and the resulting relation.
 pub fn relate(known: &[Meaning], client: &[Meaning], front: usize) -> (usize, MatchKind) {
     let known = known.get(front..).unwrap_or_default();
     let shared = known
@@ -291,20 +293,20 @@ pub struct ConversationIndex {
     known: BTreeMap<ConversationId, KnownChain>,
 }
 
-/// Where each digest leads: at most one place in a conversation, the one that was learnt last at the end.
+/// The places of each digest: at most one in a conversation; the last learnt conversation is last.
 type PlacesByDigest = BTreeMap<Digest, Vec<MessagePlace>>;
 
 /// State of one conversation.
 #[derive(Debug, Clone, Default)]
 struct KnownChain {
     links: Vec<Link>,
-    /// All hashes that ever led to it, including abandoned branches.
+    /// All hashes that ever referred to it, including those of abandoned branches.
     hashes: BTreeSet<Digest>,
     pairs: BTreeSet<Digest>,
 }
 
 impl ConversationIndex {
-    /// Makes the conversation be this chain: the client's messages as they were sent, and the reply.
+    /// Sets the chain of a conversation: the client's messages as they were sent, and the reply.
     pub fn learn(&mut self, conversation: &ConversationId, chain: &Chain) {
         let told = self.known.entry(conversation.clone()).or_default();
         let kept = told
@@ -327,7 +329,7 @@ impl ConversationIndex {
         told.links.extend_from_slice(&chain.links()[kept..]);
     }
 
-    /// Drops a conversation. Hashes that it shared with another lead to that one again.
+    /// Drops a conversation. Hashes that it shares with another refer to the other again.
     pub fn forget(&mut self, conversation: &ConversationId) {
         let told = self.known.remove(conversation).unwrap_or_default();
         for (places, digests) in [(&mut self.hashes, told.hashes), (&mut self.pairs, told.pairs)] {
@@ -343,7 +345,7 @@ impl ConversationIndex {
     }
 }
 
-/// Makes a digest lead to a place, and no longer to another in the same conversation.
+/// Makes a digest refer to a place, and no longer to another one in the same conversation.
 fn lead(places: &mut PlacesByDigest, own: &mut BTreeSet<Digest>, digest: Digest, place: MessagePlace) {
     let held = places.entry(digest).or_default();
     if !own.insert(digest) {
@@ -353,14 +355,14 @@ fn lead(places: &mut PlacesByDigest, own: &mut BTreeSet<Digest>, digest: Digest,
 }
 
 impl ConversationIndex {
-    /// The messages whose [`Link::hash`] this is, the one to prefer last.
+    /// The messages with this [`Link::hash`], the preferred one last.
     fn by_hash(&self, hash: &Digest, likes: Likes<'_>) -> Vec<MessagePlace> {
         let mut places = self.hashes.get(hash).cloned().unwrap_or_default();
         places.sort_by_key(|place| likes(&place.conversation));
         places
     }
 
-    /// The message to prefer of those whose [`Link::pair`] this is.
+    /// The preferred message among those with this [`Link::pair`].
     fn by_pair(&self, pair: &Digest, likes: Likes<'_>) -> Option<MessagePlace> {
         let places = self.pairs.get(pair)?;
         let liked = places.iter().rfind(|place| likes(&place.conversation));

@@ -1,4 +1,4 @@
-//! The next request: everything that was sent, as it was sent, and what is new.
+//! The next request: all sent messages with their bytes, and the new messages.
 //!
 //! Owns: invariant P (without an epoch change, a request's messages begin with the bytes of the last request's messages
 //! and its reply), the changes that wait for an epoch, the possible places of a fragment. Never: sending; choosing
@@ -24,7 +24,7 @@ use crate::mark;
 use crate::shadow::{Fragment, OwnHead, Reason, Shadow, ShadowEdit, ShadowEvent};
 use crate::splice;
 
-/// Where a dialect has its system text.
+/// Place of the system text in a dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SystemPlace<'a> {
     /// In leading messages: OpenAI's chat completions.
@@ -40,18 +40,19 @@ pub struct Request<'a> {
     pub system: SystemPlace<'a>,
     pub tools: &'a [&'a str],
     pub messages: &'a [&'a str],
-    /// Messages that the client left out at the front, as `chain::match_chain` found.
+    /// Number of messages that the client left out at the front, as `chain::match_chain` found.
     pub front: usize,
 }
 
-/// The bytes used for a message that was sent before.
+/// The bytes used for an already sent message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Replay {
-    /// The bytes of the first time, whatever the client does to its echo of them, with the `cache_control` marks that
-    /// it sets now. For caches of rendered text.
+    /// The bytes of the first time, whatever the client changes in its echo, with the `cache_control` marks that it
+    /// sets now. For caches of rendered text.
     #[default]
     Frozen,
-    /// The client's latest, with the same fragments: for an API whose markers (`cache_control`, signatures) move.
+    /// The client's latest bytes, with the same fragments: for an API with moving markers (`cache_control`,
+    /// signatures).
     Latest,
 }
 
@@ -59,14 +60,14 @@ pub enum Replay {
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     pub head: OwnHead,
-    /// All that should hold, in the numbering of this request.
+    /// All edits that should apply, in the numbering of this request.
     pub edits: Vec<ShadowEdit>,
-    /// Reasons to begin an epoch now, beside those that the request gives.
+    /// Reasons to begin an epoch now, besides those that follow from the request.
     pub reasons: Vec<Reason>,
     pub replay: Replay,
 }
 
-/// A request as far as it is decided before recall.
+/// A request with everything decided before recall.
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
     request: Request<'a>,
@@ -83,17 +84,18 @@ pub struct Plan<'a> {
 pub struct Sent {
     pub bytes: String,
     pub role: Option<Role>,
-    /// Its place in the client's list after the leading system messages; none for what the client did not send.
+    /// Its place in the client's list after the leading system messages; none for a message that the client did not
+    /// send.
     pub index: Option<usize>,
     /// Range of the fragment in bytes.
     pub injected: Option<Range<usize>>,
 }
 
-/// A request, ready to be sent once its events are kept.
+/// A request that can be sent once its events are stored.
 #[derive(Debug, Clone)]
 pub struct Composed {
     pub model: String,
-    /// The dialect's system field, where it has one.
+    /// The dialect's system field, if it has one.
     pub system: Option<String>,
     pub tools: Vec<String>,
     pub messages: Vec<Sent>,
@@ -105,13 +107,13 @@ pub struct Composed {
 }
 
 impl Composed {
-    /// How many messages the conversation did not have before.
+    /// Number of messages that are new to the conversation.
     pub fn new_messages(&self) -> usize {
         let is_message = |event: &&ShadowEvent| matches!(event, ShadowEvent::Message { .. });
         self.events.iter().filter(is_message).count()
     }
 
-    /// Why this request is no extension of the last; empty where it is.
+    /// Why this request does not extend the last one; empty if it does.
     pub fn reasons(&self) -> &[Reason] {
         match self.events.first() {
             Some(ShadowEvent::Epoch { reasons, .. }) => reasons,
@@ -120,7 +122,7 @@ impl Composed {
     }
 }
 
-/// Decides all of a request but its fragment.
+/// Decides everything of a request except its fragment.
 pub fn plan<'a>(shadow: &Shadow, request: Request<'a>, wanted: &Wanted) -> Plan<'a> {
     let (leading, body) = match request.system {
         SystemPlace::Messages => request.messages.split_at(canon::leading_system(request.messages)),
@@ -189,7 +191,7 @@ pub fn plan<'a>(shadow: &Shadow, request: Request<'a>, wanted: &Wanted) -> Plan<
     }
 }
 
-/// All messages so far, as the next request would send them: this warms a server for the next turn.
+/// All messages so far, as the next request would send them: used to warm a server for the next turn.
 pub fn standing(shadow: &Shadow) -> Composed {
     // A client sets its marks anew with each request.
     let bare = shadow.entries().iter().map(|entry| mark::without(&entry.bytes));
@@ -212,7 +214,7 @@ pub fn standing(shadow: &Shadow) -> Composed {
     plan.compose(None)
 }
 
-/// The event that begins an epoch between two requests: all stays, but for what these edits replace.
+/// The event that begins an epoch between two requests and keeps all messages except those that these edits replace.
 pub fn renewal(shadow: &Shadow, edits: &[ShadowEdit], reasons: Vec<Reason>) -> ShadowEvent {
     let kept = shadow.entries().len();
     between(shadow, kept, reasons, accepted(&[], edits, 0, kept))
@@ -283,8 +285,8 @@ fn reasons(
     reasons
 }
 
-/// The frozen edits that remain if `front` messages are dropped and then `kept` remain, in the new numbering. A summary
-/// of dropped messages stays, at the very front.
+/// The frozen edits that remain after dropping `front` messages and then keeping `kept`, in the new numbering. A
+/// summary of dropped messages stays, at the very front.
 fn surviving(edits: &[ShadowEdit], front: usize, kept: usize) -> Vec<ShadowEdit> {
     let mut surviving: Vec<ShadowEdit> = Vec::new();
     for edit in edits {
@@ -309,7 +311,7 @@ fn surviving(edits: &[ShadowEdit], front: usize, kept: usize) -> Vec<ShadowEdit>
     surviving
 }
 
-/// The wanted edits from `from` on that clash with none before them and stay inside the list.
+/// The wanted edits from `from` on that are inside the list and overlap no earlier edit.
 fn accepted(frozen: &[ShadowEdit], wanted: &[ShadowEdit], from: usize, len: usize) -> Vec<ShadowEdit> {
     let mut accepted: Vec<ShadowEdit> = Vec::new();
     for edit in wanted {
@@ -322,7 +324,7 @@ fn accepted(frozen: &[ShadowEdit], wanted: &[ShadowEdit], from: usize, len: usiz
     accepted
 }
 
-/// The message of the current person's turn: after it come system messages at most. Inside a tool loop there is none.
+/// The message of the person's current turn: only system messages follow it. None inside a tool loop.
 fn target(client: &[Meaning], body: &[&str], edits: &[ShadowEdit]) -> Option<usize> {
     let index = client
         .iter()
@@ -338,7 +340,7 @@ impl<'a> Plan<'a> {
         self.next.visible()
     }
 
-    /// The events of the shadow, without that of the fragment.
+    /// The events of the shadow, without the fragment's.
     pub fn events(&self) -> &[ShadowEvent] {
         &self.events
     }
@@ -349,12 +351,12 @@ impl<'a> Plan<'a> {
         self.events.iter().any(renews)
     }
 
-    /// The message that would get a fragment, as the client sent it: a person's turn that was not sent before.
+    /// The message that would get a fragment, as the client sent it: an unsent turn of a person.
     pub fn asks(&self) -> Option<&'a str> {
         self.target.map(|(index, _)| self.body[index])
     }
 
-    /// The request with this fragment. Where there is no place for one, it is left out.
+    /// The request with this fragment, which is left out if there is no place for it.
     pub fn compose(mut self, draft: Option<&Draft>) -> Composed {
         let injected = draft.and_then(|draft| self.inject(draft));
         let messages = self.messages();

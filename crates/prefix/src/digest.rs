@@ -1,7 +1,7 @@
 //! Fingerprints of messages.
 //!
-//! Owns: hashing of tagged, length-prefixed fields, so that no two lists of fields feed the same bytes. Never: deciding
-//! what is a field.
+//! Owns: hashing of tagged, length-prefixed fields, so that no two lists of fields feed the same bytes. Never: choosing
+//! the fields.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ impl fmt::Debug for Digest {
 pub(crate) struct Feed(Sha256);
 
 impl Feed {
-    /// `purpose` keeps digests of different things apart.
+    /// `purpose` separates digests of different kinds.
     pub(crate) fn new(purpose: &str) -> Self {
         let mut feed = Self(Sha256::new());
         feed.field(b'p', purpose.as_bytes());

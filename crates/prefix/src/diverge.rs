@@ -1,8 +1,8 @@
-//! Reasons for cache misses: compares the shared part of a request and the last one with its reply, with the backend's
+//! Reasons for cache misses: compares a request with the last one and its reply, and the shared part with the backend's
 //! number of reused tokens.
 //!
-//! Owns: the outline of a request, the classes of a miss. Never: tokens of its own; it measures in
-//! bytes and takes tokens from the backend's usage.
+//! Owns: the outline of a request, the classes of a miss. Never: tokens of its own; it measures in bytes and takes
+//! tokens from the backend's usage.
 
 use transcript::Role;
 
@@ -37,7 +37,7 @@ struct OutlinePart {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline {
     parts: Vec<OutlinePart>,
-    /// One comes after the leading system messages.
+    /// Whether a message follows the leading system messages.
     has_message: bool,
 }
 
@@ -66,7 +66,7 @@ impl Outline {
         outline
     }
 
-    /// The same with the backend's reply after it: the next request should begin with it.
+    /// The outline with the backend's reply at the end: the next request should begin with it.
     #[must_use]
     pub fn with_reply(mut self, reply: &str) -> Self {
         self.part(Label::Reply, reply);
@@ -106,45 +106,45 @@ pub struct Observed {
     pub last_tokens: usize,
     /// Tokens of this request.
     pub prompt_tokens: usize,
-    /// Of those, the reused ones.
+    /// The reused tokens among them.
     pub cached_tokens: usize,
     /// Another request went to this backend since the last one of this conversation.
     pub others_between: bool,
     pub cache: CacheModel,
 }
 
-/// Why a request was evaluated as it was.
+/// The class of a request by its cache use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// There is no last request.
     First,
-    /// It extends the last request, and the backend reused that.
+    /// It extends the last request, and the backend reused that one.
     Extension,
     Model,
     System,
     Tools,
-    /// A message of that role changed.
+    /// A message of this role changed.
     Message(Option<Role>),
-    /// The client gave back another reply than it was given.
+    /// The client sent back a changed reply.
     AssistantEcho,
     /// The text injected last time is gone, or changed.
     TailInjection,
     /// Another request took the slot.
     SlotStolen,
-    /// The backend has nothing of it: it was restarted, or dropped it.
+    /// The backend has none of the prefix: it was restarted, or dropped it.
     Evicted,
-    /// The request is an extension, but what the template makes of it is not; or the model's state goes back only to a
+    /// The request is an extension, but its rendering by the template is not; or the model's state can return only to a
     /// checkpoint before the end.
     TemplateDrop,
 }
 
 impl Class {
-    /// Whether the server lost what it had, as its count of reused tokens shows: no change of the request did.
+    /// Whether the reused tokens show that the server lost its cache; no change of the request caused the miss.
     pub fn blames_the_server(self) -> bool {
         matches!(self, Self::SlotStolen | Self::Evicted | Self::TemplateDrop)
     }
 
-    /// The word for it in metrics.
+    /// Its label in metrics.
     pub fn word(self) -> &'static str {
         match self {
             Self::First => "first",
@@ -168,7 +168,7 @@ impl Class {
     }
 }
 
-/// A class, and what the backend could have reused.
+/// A class, and the tokens that the backend could have reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     pub class: Class,
@@ -192,7 +192,7 @@ pub fn classify(last: Option<&Outline>, new: &Outline, observed: &Observed) -> V
         .get(common)
         .map(|part| cause(part.label, new.parts.get(common).map(|part| part.label)));
     let expected = expected(shared_bytes, last.bytes(), cause.is_some(), observed);
-    // Bytes of one part weigh more tokens than those of another: only an extension is known exactly.
+    // Tokens per byte differ between parts: only for an extension is the number exact.
     let least = if cause.is_some() {
         expected - expected / 10
     } else {
@@ -213,7 +213,7 @@ pub fn classify(last: Option<&Outline>, new: &Outline, observed: &Observed) -> V
     }
 }
 
-/// The class by the first part that differs: `old` became `new`, or nothing.
+/// The class by the first different part: `old` became `new`, or is gone.
 fn cause(old: Label, new: Option<Label>) -> Class {
     match (old, new) {
         (Label::Model, _) | (_, Some(Label::Model)) => Class::Model,
@@ -225,7 +225,7 @@ fn cause(old: Label, new: Option<Label>) -> Class {
     }
 }
 
-/// Tokens that a backend evaluates again at the end of an extension, whatever it has.
+/// Tokens that a backend evaluates again at the end of an extension in any case.
 fn slack(cache: CacheModel) -> usize {
     match cache {
         CacheModel::Blocks { tokens, .. } => tokens.saturating_add(8),
@@ -247,7 +247,7 @@ fn nothing(observed: &Observed, expected: usize) -> bool {
     observed.cached_tokens <= expected / 50
 }
 
-/// Why an extension was not reused.
+/// Why the backend did not reuse an extension.
 fn lost(observed: &Observed, expected: usize) -> Class {
     if observed.others_between {
         Class::SlotStolen

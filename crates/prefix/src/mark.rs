@@ -1,7 +1,7 @@
-//! `cache_control` marks: up to each of them Anthropic keeps what it has read.
+//! `cache_control` marks: Anthropic caches a prompt up to each of them.
 //!
-//! Owns: which blocks can have a mark, adding it, removing a client's. A mark is only in the bytes that are sent.
-//! Never: the number of marks and their messages ([`Profile::marks`]).
+//! Owns: the blocks that can have a mark, adding it, removing a client's. A mark is only in the sent bytes. Never: the
+//! number of marks and their messages ([`Profile::marks`]).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,8 +24,7 @@ pub struct Marked {
     pub messages: Vec<String>,
 }
 
-/// A request with the marks that its backend wants. None where there are none to put: the backend has no such marks, or the
-/// client has placed its own.
+/// A request with the marks for its backend. None if the backend has no such marks, or the client has set its own.
 pub fn mark(profile: &Profile, request: &Composed) -> Option<Marked> {
     if !profile.markers_move() {
         return None;
@@ -52,7 +51,7 @@ pub fn mark(profile: &Profile, request: &Composed) -> Option<Marked> {
             Mark::Tools => tool.into_iter().for_each(|at| insert(&mut tools[at], None)),
             Mark::System => system.iter_mut().for_each(|system| insert(system, system_end)),
             Mark::Message(last) => {
-                // Where no block of a message may carry it, the one before does.
+                // If no block of a message may have the mark, an earlier message gets it.
                 let ends = (0..=last)
                     .rev()
                     .filter_map(|at| Some((at, message_end(&messages[at])?)));
@@ -73,7 +72,7 @@ pub fn mark(profile: &Profile, request: &Composed) -> Option<Marked> {
     })
 }
 
-/// How many of the messages the last request of the conversation had: all that were known but the replies at their end.
+/// Number of messages in the conversation's last request: all known messages except the replies at their end.
 fn sent_before(request: &Composed) -> usize {
     let entries = request.shadow.entries();
     let known = entries.len() - request.new_messages().min(entries.len());
@@ -84,12 +83,12 @@ fn sent_before(request: &Composed) -> usize {
     last.map_or(0, |last| last + 1)
 }
 
-/// A tool, a system field or a message carries a mark already.
+/// Whether a tool, a system field or a message already has a mark.
 fn is_marked(text: &str) -> bool {
     matches!(without(text), Cow::Owned(_))
 }
 
-/// Whether there may be a mark in a JSON text.
+/// Whether a JSON text can contain a mark.
 pub(crate) fn is_in(text: &str) -> bool {
     text.contains(FIELD)
 }
@@ -120,7 +119,7 @@ fn find(text: &str, value: json::Value<'_>, marks: &mut Vec<Range<usize>>) {
     }
     let object = value.object();
     let fields = object.members().count();
-    // Behind the brace, or behind the value before.
+    // After the brace, or after the previous value.
     let mut end = value.span().start + 1;
     for (nth, (name, field)) in object.members().enumerate() {
         let field_end = field.span().end;
@@ -158,7 +157,7 @@ fn count(message: &str) -> usize {
     blocks.map_or(1, |blocks| blocks.elements().len())
 }
 
-/// Where the last block of a message ends that may carry a mark.
+/// End of a message's last block that may have a mark.
 fn message_end(message: &str) -> Option<usize> {
     let (start, content) = splice::content(message)?;
     Some(start + last_block(content)?)
@@ -169,7 +168,7 @@ fn last_block(list: &str) -> Option<usize> {
     Some(blocks.into_iter().rfind(takes)?.span().end)
 }
 
-/// The API refuses a mark on reasoning and on empty texts; unknown blocks get none.
+/// Whether a block may have a mark: the API refuses marks on reasoning and on empty texts; unknown blocks get none.
 fn takes(block: &json::Value<'_>) -> bool {
     let block: Value = serde_json::from_str(block.text()).unwrap_or_default();
     match block["type"].as_str() {
@@ -179,13 +178,13 @@ fn takes(block: &json::Value<'_>) -> bool {
     }
 }
 
-/// Such a tool is loaded when it is searched for, and may not be marked.
+/// Whether a tool is loaded only by a tool search; such a tool may have no mark.
 fn is_deferred(tool: &str) -> bool {
     let tool: Value = serde_json::from_str(tool).unwrap_or_default();
     tool["defer_loading"] == true
 }
 
-/// Puts the mark into the object that ends there, or at the text's end.
+/// Inserts the mark into the object that ends there, or at the text's end.
 fn insert(text: &mut String, end: Option<usize>) {
     let end = end.unwrap_or(text.trim_end().len());
     text.insert_str(end.saturating_sub(1), MARK);

@@ -1,6 +1,6 @@
-//! How an event of a shadow is written: one JSON object on one line, version 1.
+//! The record of a shadow's event: one JSON object on one line, version 1.
 //!
-//! Owns: the format. Invariant: `read(write(event)) == event`. Never: where it is kept.
+//! Owns: the format. Invariant: `read(write(event)) == event`. Never: the storage.
 //!
 //! | `event` | fields |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `message` | `bytes`: JSON text as the client wrote it; `fragment`: null or an object |
 //! | `reply` | `bytes`: JSON text |
 //!
-//! JSON texts are strings in the record, so that not a byte of them is lost.
+//! JSON texts are strings in the record, so that every byte of them survives.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::fragment::FragmentId;
 use crate::shadow::{Fragment, Head, OwnHead, Reason, ShadowEdit, ShadowEvent};
 
-/// A record that is no event.
+/// A record that contains no event.
 #[derive(Debug, thiserror::Error)]
 #[error("not an event of a shadow")]
 pub struct Unreadable(#[source] serde_json::Error);
@@ -58,7 +58,7 @@ enum Record {
     },
 }
 
-/// A record with the fields of a noun, one to one.
+/// A record with the fields of its event type, one to one.
 macro_rules! mirror {
     ($record:ident of $noun:ident { $($field:ident: $kind:ty),+ $(,)? }) => {
         #[derive(Serialize, Deserialize)]
@@ -110,7 +110,7 @@ impl From<u64> for FragmentId {
     }
 }
 
-/// Reasons as their words.
+/// Reasons as their names.
 mod words {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -132,7 +132,7 @@ fn all<From, To: std::convert::From<From>>(list: Vec<From>) -> Vec<To> {
     list.into_iter().map(To::from).collect()
 }
 
-/// Events as they are written, and back.
+/// Conversions between events and records.
 macro_rules! converted {
     ($from:ident, $to:ident, |$head:ident| $told:expr) => {
         impl From<$from> for $to {

@@ -1,8 +1,8 @@
 //! The shadow of a conversation: the bytes sent upstream, so that the next request can repeat them.
 //!
-//! Owns: the events of which a shadow is the fold, epochs and their reasons. Never: keeping the events; its caller's store
-//! does (`record` writes one). Clients resend their own history without what was injected into it; without a shadow every
-//! request would differ from the one before.
+//! Owns: the events that fold into a shadow, epochs and their reasons. Never: storing the events; the caller's store
+//! does (`record` writes one). Clients resend their own history without the injected text; without a shadow every
+//! request would differ from the previous one.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::fragment::{FragmentId, Visible};
 use crate::splice;
 
 model::worded! {
-    /// Why a prefix was given up, with its word in answers. Every change of what was sent has one.
+    /// Why a prefix was given up, with its name in answers. Every change of sent bytes has one.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Reason {
         /// The first request.
         Opened = "opened",
-        /// The conversation left another one at a message.
+        /// The conversation branched off another one at a message.
         Branched = "branched",
         /// The client asks another model.
         ModelChanged = "model_changed",
@@ -27,21 +27,21 @@ model::worded! {
         ToolsChanged = "tools_changed",
         /// The client wants another reply to the same messages.
         Regenerated = "regenerated",
-        /// The client gives another text in the place of a reply.
+        /// The client sends another text in place of a reply.
         EchoRewritten = "echo_rewritten",
         /// The client changed an earlier message.
         Edited = "edited",
         /// The client left messages out, at the front or at the end.
         Truncated = "truncated",
-        /// Old messages give way to a summary.
+        /// A summary replaces old messages.
         Compaction = "compaction",
-        /// Earlier messages are shown otherwise: by a context engine, or because a repair of calls and results changed.
+        /// Earlier messages changed in the view: by a context engine, or by another repair of calls and results.
         Engine = "engine",
     }
 }
 
 impl Reason {
-    /// The prefix is lost from its very beginning, so that every pending change costs nothing more.
+    /// Whether the prefix is lost from its very beginning, so that every pending change is free.
     pub fn loses_head(self) -> bool {
         !matches!(
             self,
@@ -67,16 +67,17 @@ pub struct Head {
     pub client_tools: String,
 }
 
-/// Text of ours for the head: rules, core memory. It must hold no clock, counter or anything else that moves by itself.
+/// Our own text for the head: rules, core memory. It must contain no clock, counter or other value that changes by
+/// itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnHead {
-    /// Empty for none.
+    /// Empty if there is none.
     pub text: String,
     /// Ids of the memories in it.
     pub memories: Vec<String>,
 }
 
-/// Client messages that are replaced in what is sent: by a summary, by stubs.
+/// A replacement of client messages in the request: by a summary, by stubs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShadowEdit {
     /// Indices after the leading system messages. An empty range inserts before its start.
@@ -103,27 +104,27 @@ pub struct Fragment {
     pub text: String,
     /// Its place in the client's JSON text, in bytes.
     pub at: usize,
-    /// The very bytes that were put there.
+    /// The exact inserted bytes.
     pub bytes: String,
 }
 
 /// An event of a shadow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShadowEvent {
-    /// Begins an epoch: `front` entries fall away at the beginning, then all but the first `kept`.
+    /// Begins an epoch: drops `front` entries at the beginning, then all but the first `kept`.
     Epoch {
         number: u64,
         reasons: Vec<Reason>,
         front: usize,
         kept: usize,
-        /// The next fragment's id, so that none is ever used again.
+        /// The next fragment's id, so that no id is used twice.
         fragments: u64,
-        /// None where it stays.
+        /// None if the head stays.
         head: Option<Box<Head>>,
-        /// All that hold from now on, by place.
+        /// All edits that apply from now on, by place.
         edits: Vec<ShadowEdit>,
     },
-    /// A replacement of messages that were never sent: no prefix is lost.
+    /// A replacement of unsent messages: no prefix is lost.
     Edit(ShadowEdit),
     /// A message of the client, sent for the first time.
     Message {
@@ -185,7 +186,7 @@ impl Shadow {
         shadow
     }
 
-    /// One more event. Any event is taken; one that does not fit changes what it can.
+    /// Applies one more event. Every event is accepted; an inconsistent one changes as much as it can.
     pub fn apply(&mut self, event: &ShadowEvent) {
         match event {
             ShadowEvent::Epoch {
@@ -223,7 +224,7 @@ impl Shadow {
         }
     }
 
-    /// The message at `index` carries this fragment from now on.
+    /// Adds this fragment to the message at `index`.
     pub(crate) fn set_fragment(&mut self, index: usize, fragment: Fragment) {
         if let Some(entry) = self.entries.get_mut(index) {
             self.fragments_ever = self.fragments_ever.max(fragment.id.0.saturating_add(1));
@@ -231,7 +232,7 @@ impl Shadow {
         }
     }
 
-    /// The events of a conversation that leaves this one after `kept` messages.
+    /// The events of a conversation that branches off this one after `kept` messages.
     pub fn fork(&self, kept: usize) -> Vec<ShadowEvent> {
         let edits = self
             .edits
@@ -281,17 +282,17 @@ impl Shadow {
         &self.entries
     }
 
-    /// By place.
+    /// In the order of their places.
     pub fn edits(&self) -> &[ShadowEdit] {
         &self.edits
     }
 
-    /// Fragments that were ever injected.
+    /// Number of all fragments ever injected.
     pub fn fragments_ever(&self) -> u64 {
         self.fragments_ever
     }
 
-    /// The fragments that a model still sees: their messages were neither replaced nor left out.
+    /// The fragments that a model still sees: their messages were neither replaced nor dropped.
     pub fn fragments(&self) -> impl Iterator<Item = &Fragment> {
         let replaced = |index: usize| self.edits.iter().any(|edit| edit.range.contains(&index));
         let shown = self
@@ -302,7 +303,7 @@ impl Shadow {
         shown.filter_map(|(_, entry)| entry.fragment.as_ref())
     }
 
-    /// The memories that the model sees, so that none is injected twice.
+    /// The memories that the model sees; they must not be injected again.
     pub fn visible(&self) -> Visible {
         let mut visible = Visible {
             memories: self.head.own.memories.iter().cloned().collect(),

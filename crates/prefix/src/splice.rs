@@ -1,6 +1,6 @@
-//! Adding text to a message that a client wrote, without writing anything of it anew.
+//! Adding text to a message of a client without rewriting any of it.
 //!
-//! Owns: finding the place inside the JSON text, and the bytes to put there. Never: changing, moving or dropping a byte of
+//! Owns: finding the place inside the JSON text, and the bytes to insert. Never: changing, moving or dropping a byte of
 //! the client's.
 
 use transcript::json;
@@ -8,26 +8,26 @@ use transcript::json;
 /// Bytes to insert into a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Splice {
-    /// Where, in bytes of the client's text.
+    /// The place, in bytes of the client's text.
     pub(crate) at: usize,
     pub(crate) bytes: String,
 }
 
 impl Splice {
-    /// The text with the bytes put in.
+    /// The text with the bytes inserted.
     pub(crate) fn apply(&self, text: &str) -> String {
         join(text, self.at, &self.bytes)
     }
 }
 
-/// `text` with `bytes` at `at`; a place that is none goes to the end.
+/// `text` with `bytes` at `at`; an invalid place becomes the end.
 pub(crate) fn join(text: &str, at: usize, bytes: &str) -> String {
     let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
     [before, bytes, after].concat()
 }
 
-/// How `addition` is appended to the content of a message. None where there is no content to append to: no object, no
-/// content, null, a number.
+/// The splice that appends `addition` to the content of a message. None if the content cannot be extended: no object,
+/// no content, null, a number.
 pub(crate) fn into_message(message: &str, addition: &str) -> Option<Splice> {
     let (start, content) = content(message)?;
     let inner = into_content(content, addition)?;
@@ -37,13 +37,13 @@ pub(crate) fn into_message(message: &str, addition: &str) -> Option<Splice> {
     })
 }
 
-/// The JSON text of a message's content, and where it begins.
+/// The JSON text of a message's content, and its start.
 pub(crate) fn content(message: &str) -> Option<(usize, &str)> {
     let content = json::parsed(message)?.object().get("content")?;
     Some((content.span().start, content.text()))
 }
 
-/// How `addition` is appended to a content: a string grows, a list gets one more text part.
+/// The splice that appends `addition` to a content: a string grows, a list gets one more text part.
 pub(crate) fn into_content(content: &str, addition: &str) -> Option<Splice> {
     let last = content.trim_end().len().checked_sub(1)?;
     match content.trim_start().chars().next()? {
@@ -60,7 +60,7 @@ pub(crate) fn into_content(content: &str, addition: &str) -> Option<Splice> {
     }
 }
 
-/// How `addition` is put before the content of a message. None where there is no content.
+/// The splice that puts `addition` before the content of a message. None without a content.
 pub(crate) fn before_message(message: &str, addition: &str) -> Option<Splice> {
     let (start, content) = content(message)?;
     let bytes = match content.chars().next()? {
@@ -74,7 +74,7 @@ pub(crate) fn before_message(message: &str, addition: &str) -> Option<Splice> {
     Some(Splice { at: start + 1, bytes })
 }
 
-/// A text part of the list's own kind, and what parts it from the others.
+/// A text part of the list's own kind, and its separator from the others.
 fn part(list: &str, text: &str) -> Option<(&'static str, String)> {
     let parts = json::parsed(list)?.elements();
     let comma = if parts.is_empty() { "" } else { "," };

@@ -1,13 +1,12 @@
 //! Fields that a backend has refused.
 //!
-//! Owns: reading a refusal. Never: sending again; the caller does, once.
+//! Owns: reading a refusal. Never: the retry; the caller sends it, once.
 
 use std::collections::BTreeSet;
 
 use super::Extra;
 
-/// The extras that one backend does not take; they are never sent to it again. Its caller keeps the names with the base
-/// URL.
+/// The extras that one backend refuses; they are never sent to it again. The caller keeps the names by base URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RefusedExtras(pub BTreeSet<String>);
 
@@ -16,8 +15,8 @@ impl RefusedExtras {
         self.0.contains(name)
     }
 
-    /// Learns from an answer: a 400 or 422 whose body names an extra that was sent. Returns whether it learnt
-    /// something, so that a retry without the extra makes sense.
+    /// Learns from an answer with status 400 or 422 that names a sent extra. Returns whether it learnt a name, so that
+    /// a retry without the extra makes sense.
     pub fn learn(&mut self, status: u16, body: &str, sent: &[Extra]) -> bool {
         if !matches!(status, 400 | 422) {
             return false;
@@ -29,7 +28,7 @@ impl RefusedExtras {
     }
 }
 
-/// The body contains the name as a whole word.
+/// Whether the body contains the name as a whole word.
 fn names(body: &str, name: &str) -> bool {
     let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     body.match_indices(name).any(|(at, _)| {

@@ -1,7 +1,7 @@
-//! Is a backend on the user's own machine or network?
+//! Whether a backend is on the user's own machine or network.
 //!
-//! Owns: judging an address. Never: resolving a name, probing. A configured kind wins, then a positive probe, then a known
-//! host, then the address itself; a name is never local by its look.
+//! Owns: judging an address. Never: resolving a name, probing. A configured kind wins, then a positive probe, then a
+//! known host, then the address itself; a name alone never counts as local.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -18,8 +18,8 @@ pub enum Locality {
     Hosted,
 }
 
-/// The kind of a backend. `probed` is the answer of a positive probe. Without either, a name that needs a probe counts as
-/// hosted: nothing unknown is sent to it.
+/// The kind of a backend. `probed` is the answer of a positive probe. Without a configured kind and a probe, a name
+/// that needs a probe counts as hosted, so that an unknown server gets no extra field.
 pub fn decide(configured: Option<Kind>, probed: Option<Kind>, base_url: &str) -> Kind {
     let by_address = || match locality(base_url) {
         Locality::Local => Kind::UnknownLocal,
@@ -43,7 +43,7 @@ const HOSTS: [(&str, Kind); 9] = [
     ("cerebras.ai", Kind::Cerebras),
 ];
 
-/// The kind whose host this is: the name itself, or a name below it.
+/// The kind that has this host: the name itself, or a subdomain of it.
 fn kind_of_host(base_url: &str) -> Option<Kind> {
     let host = host(base_url);
     let is_of = |domain: &str| {
@@ -108,7 +108,8 @@ fn is_local_v6(address: Ipv6Addr) -> bool {
         || address.to_ipv4_mapped().is_some_and(is_local_v4)
 }
 
-/// The host of a URL in lower case: no scheme, user, port, path, brackets, zone or final dot. Empty where there is none.
+/// The host of a URL in lower case, without scheme, user, port, path, brackets, zone and final dot. Empty if there is
+/// none.
 fn host(url: &str) -> String {
     let rest = url.trim().split_once("://").map_or(url.trim(), |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();

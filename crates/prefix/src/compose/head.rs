@@ -50,8 +50,8 @@ pub(super) fn system_field(request: &Request<'_>, own: &str) -> Option<String> {
     }
 }
 
-/// The leading system messages with our text at the end of the last. More than one system message is more than some
-/// templates take, so ours is one of its own only where the client has none to append to.
+/// The leading system messages with our text at the end of the last. Some templates reject more than one system
+/// message, so ours is a separate one only if the client sends none.
 pub(super) fn messages(request: &Request<'_>, leading: &[&str], own: &str) -> Vec<String> {
     let mut messages: Vec<String> = leading.iter().map(|message| (*message).to_owned()).collect();
     if own.is_empty() || request.system != SystemPlace::Messages {

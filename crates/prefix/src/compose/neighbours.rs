@@ -1,8 +1,8 @@
-//! Messages of ours beside the client's: no two neighbours of a person's role that the client did not send so. The templates of
-//! many models refuse them.
+//! Our messages between the client's: they create no two neighbours of the person's role that the client did not send
+//! so. The templates of many models refuse such neighbours.
 //!
-//! Owns: a summary as a part of the person's message beside it, the placeholder for an answer that left without a
-//! summary. Invariant: the same shadow gives the same bytes. Never: choosing the items that leave a view (`context`).
+//! Owns: joining a summary to the person's message next to it, the placeholder for an answer that left the view without
+//! a summary. Invariant: the same shadow gives the same bytes. Never: choosing the items that leave a view (`context`).
 
 use serde_json::Value;
 use transcript::Role;
@@ -14,7 +14,7 @@ use crate::splice;
 const GONE: &str = r#"{"role":"assistant","content":"[The summary tells what was said here.]"}"#;
 const BETWEEN: &str = "\n\n";
 
-/// The messages of a request, with each summary as a part of the person's message beside it.
+/// The messages of a request, with each summary joined to the person's message next to it.
 pub(super) fn settled(messages: Vec<Sent>) -> Vec<Sent> {
     let mut settled: Vec<Sent> = Vec::with_capacity(messages.len());
     for next in messages {

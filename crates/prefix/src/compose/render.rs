@@ -1,4 +1,4 @@
-//! The parts of a request as they go out: the frozen bytes, or the client's latest, with what is injected and replaced.
+//! The parts of an outgoing request: the frozen bytes, or the client's latest, with injected and replaced texts.
 //!
 //! Owns: the bytes of each part. Invariant: a request contains only `cache_control` marks that its client sets now.
 //! Never: deciding replacements.
@@ -109,12 +109,12 @@ impl Plan<'_> {
     }
 }
 
-/// The same text except for its marks.
+/// Whether the texts differ only in their marks.
 fn differs_in_marks(frozen: &str, latest: &str) -> bool {
     (mark::is_in(frozen) || mark::is_in(latest)) && mark::without(frozen) == mark::without(latest)
 }
 
-/// The frozen text with the marks of the latest.
+/// The frozen text with the marks of the latest text.
 fn marked_as(frozen: &str, latest: Option<&str>) -> String {
     match latest.filter(|latest| differs_in_marks(frozen, latest)) {
         Some(latest) => latest.to_owned(),

@@ -22,9 +22,9 @@ use crate::stream::usage::Usage;
 
 /// Maximum bytes read of one answer: of a whole body, or of all events together. The rest is not read.
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
-/// Maximum bytes kept of one answer: several times the longest that a model writes.
+/// Maximum bytes kept of one answer: several times the longest output of a model.
 pub(crate) const KEPT_BYTES_MAX: usize = 8 << 20;
-/// The bytes of an event around what it says, about.
+/// Approximate bytes of an event besides its text.
 const FRAME_BYTES: usize = 256;
 /// The first byte of gzip; no other answer begins with it.
 const GZIP: u8 = 0x1f;
@@ -33,18 +33,19 @@ const UNPACKED_AT_ONCE_BYTES: usize = 64 << 10;
 /// Result of an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReplyOutcome {
-    /// JSON text of what a client puts into its next request: a message, or in the Responses dialect a list of items. Of a
-    /// whole body it is the server's own text, byte for byte. None where nothing came, and for a completion.
+    /// JSON text for the client's next request: a message, or in the Responses dialect a list of items. From a whole
+    /// body, it is the server's own text, byte for byte. None for an empty answer, and for a completion.
     pub message: Option<String>,
-    /// The visible words, a refusal with them; neither thoughts nor calls.
+    /// The visible text, including a refusal; without reasoning and calls.
     pub text: String,
     /// Token counts.
     pub usage: Usage,
-    /// The end was seen: the dialect's last event, or whole JSON. Without it the rest is what came before the break.
+    /// Whether the end arrived: the dialect's last event, or a whole JSON text. Otherwise the rest is the part before
+    /// the break.
     pub complete: bool,
     /// The answer's own id, as the server names it.
     pub id: Option<String>,
-    /// The id of the conversation that the server keeps the answer in, in the Responses dialect.
+    /// In the Responses dialect, the id of the conversation in which the server stores the answer.
     pub conversation: Option<String>,
 }
 
@@ -53,24 +54,24 @@ pub struct ReplyOutcome {
 pub struct Reply {
     dialect: Dialect,
     source: ReplySource,
-    /// What comes is what was packed.
+    /// The bytes are already unpacked.
     is_unpacked: bool,
     reader: Box<dyn ReplyReader>,
     outcome: ReplyOutcome,
     bytes: usize,
-    /// Of these, those that are kept.
+    /// Bytes that are kept.
     kept: usize,
-    /// More than `ANSWER_BYTES_MAX` came, or more than `KEPT_BYTES_MAX` would be kept.
+    /// Whether the answer exceeds `ANSWER_BYTES_MAX`, or its kept bytes `KEPT_BYTES_MAX`.
     full: bool,
 }
 
 #[derive(Debug)]
 enum ReplySource {
-    /// Only white space has come.
+    /// Only white space has arrived.
     Unsure,
     Events(Decoder),
     Body(Vec<u8>),
-    /// Packed by a server that nobody asked to; unpacked at the end.
+    /// Compressed by a server without a request for it; unpacked at the end.
     Packed(Vec<u8>),
 }
 
@@ -82,12 +83,13 @@ trait ReplyReader: Debug + Send {
     /// Takes a body's JSON object, parsed and as its exact text.
     fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome);
 
-    /// Puts what was held into the outcome.
+    /// Puts the collected parts into the outcome.
     fn close(&mut self, outcome: &mut ReplyOutcome);
 }
 
 impl Reply {
-    /// The first byte decides whether the answer is one JSON body or server-sent events: labels and wishes do not.
+    /// The first byte decides whether the answer is one JSON body or server-sent events; the content type and the
+    /// request do not.
     pub fn new(dialect: Dialect) -> Self {
         let reader: Box<dyn ReplyReader> = match dialect {
             Dialect::OpenAi => Box::<chat::Chat>::default(),
@@ -156,7 +158,7 @@ impl Reply {
         self.outcome
     }
 
-    /// Reads what was packed, to the same limits; what is damaged ends it.
+    /// Reads a compressed answer within the same limits; it ends at damaged bytes.
     fn unpack(&mut self, packed: &[u8]) {
         self.is_unpacked = true;
         (self.bytes, self.kept) = (0, 0);
@@ -170,7 +172,7 @@ impl Reply {
         }
     }
 
-    /// Whether so many bytes more may be read and kept.
+    /// Whether this many more bytes may be read and kept.
     fn admits(&mut self, bytes: usize, kept: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
         self.kept = self.kept.saturating_add(kept);
@@ -210,7 +212,7 @@ impl Reply {
         }
     }
 
-    /// Takes what all dialects have.
+    /// Reads the fields that all dialects share.
     fn note(&mut self, json: &Value) {
         let id = || {
             let mut holders = [json, &json["response"], &json["message"]].into_iter();
@@ -228,7 +230,7 @@ impl Reply {
     }
 }
 
-/// The choice that clients show when they asked for one: its place in the list, and itself.
+/// The choice that clients show if they asked for one: its place in the list, and its value.
 fn first_choice(json: &Value) -> Option<(usize, &Value)> {
     let choices = json["choices"].as_array()?;
     let mut choices = choices.iter().enumerate();

@@ -1,10 +1,10 @@
 //! Server-sent events as the WHATWG's HTML standard defines them.
 //!
-//! Owns: lines, fields, the end of an event, the maximum length of one. Never: the content of an event.
+//! Owns: lines, fields, the end of an event, the maximum length of an event. Never: the content of an event.
 
 use std::mem;
 
-/// Bytes of one event; a longer one is dropped.
+/// Maximum bytes of one event; a longer one is dropped.
 pub const EVENT_BYTES_MAX: usize = 8 << 20;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
@@ -21,15 +21,15 @@ pub struct SseEvent {
 /// Turns bytes, cut anywhere, into events.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    /// The line that is not ended yet.
+    /// The line that has not ended yet.
     line: Vec<u8>,
-    /// Each line of data with a line feed behind it.
+    /// Each line of data with a line feed at its end.
     data: Vec<u8>,
     name: Vec<u8>,
     past_first_line: bool,
-    /// The last byte was a carriage return: a line feed now belongs to it.
+    /// The last byte was a carriage return: a line feed that follows belongs to it.
     after_return: bool,
-    /// The event at hand is too long: nothing of it is kept.
+    /// Whether the current event is too long: none of it is kept.
     too_long: bool,
 }
 
@@ -55,8 +55,8 @@ impl Decoder {
         events
     }
 
-    /// The event that the end of the bytes cut off, possibly in the middle. The standard discards it; many clients read line
-    /// by line instead, and for them a last line without an end counts.
+    /// The event that the end of the bytes cut off, possibly in the middle. The standard discards it; many clients read
+    /// line by line instead, and for them a last line without an end counts.
     pub fn finish(&mut self) -> Option<SseEvent> {
         let unended = self.end_line();
         unended.or_else(|| self.end_event())
@@ -69,7 +69,7 @@ impl Decoder {
             self.name = Vec::new();
             self.line = Vec::new();
         }
-        // Of a line that is not kept, one byte is enough to see that it is not empty.
+        // For a line that is not kept, one byte is enough to mark it as not empty.
         let kept = if self.too_long && !bytes.is_empty() {
             &b":"[..]
         } else {

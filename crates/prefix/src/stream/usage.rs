@@ -1,22 +1,22 @@
 //! Token counts in an answer.
 //!
-//! Owns: the names that servers have for tokens. Never: prices; counting tokens.
+//! Owns: the servers' names for token counts. Never: prices; counting tokens.
 
 use serde_json::Value;
 
 /// Tokens of one exchange; none if the server did not report them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// All of the prompt, cached or not.
+    /// All tokens of the prompt, cached or not.
     pub prompt_tokens: Option<u64>,
-    /// The part of the prompt that came out of a cache.
+    /// Prompt tokens from a cache.
     pub cached_tokens: Option<u64>,
     /// Tokens of the model's output, including its reasoning.
     pub completion_tokens: Option<u64>,
 }
 
 /// Counts so far. Counts only grow within an answer, so the larger of two is right: some servers report zero first,
-/// some last.
+/// others last.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     said: Usage,
@@ -28,7 +28,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// A chunk or a body of `OpenAI`'s chat and completions, with what llama.cpp and `DeepSeek` add.
+    /// A chunk or a body of `OpenAI`'s chat and completions, with the additions of llama.cpp and `DeepSeek`.
     pub(crate) fn openai(&mut self, json: &Value) {
         let (usage, timings) = (&json["usage"], &json["timings"]);
         let hit = usage["prompt_cache_hit_tokens"].as_u64();

@@ -1,4 +1,4 @@
-//! Which extras go to whom, who is local, what a refusal teaches.
+//! The extras of each backend, its locality, and learning from a refusal.
 
 use std::fmt::Write as _;
 
@@ -114,7 +114,7 @@ fn keys_are_stable_and_no_two_tenants_share_one() {
 }
 
 #[test]
-fn who_is_local() {
+fn the_locality_of_hosts() {
     use Locality::{Hosted, Local, Probe};
     let cases = [
         ("http://localhost:8080/v1", Local),
@@ -147,7 +147,7 @@ fn who_is_local() {
 }
 
 #[test]
-fn configured_then_probed_then_known_then_the_address() {
+fn a_kind_is_configured_else_probed_else_known_else_by_address() {
     let url = "http://ollama:11434";
     assert_eq!(decide(Some(Kind::Vllm), Some(Kind::Ollama), url), Kind::Vllm);
     assert_eq!(decide(None, Some(Kind::Ollama), url), Kind::Ollama);

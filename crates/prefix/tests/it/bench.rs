@@ -1,4 +1,4 @@
-//! A client and a host that talk through the crate as the product does.
+//! A client and a host that use the crate as the product does.
 //!
 //! Owns: the client's list, the store of records, the fake backend's reply. Never: checking anything.
 
@@ -55,7 +55,7 @@ pub(crate) fn sent(composed: &Composed) -> Vec<String> {
         .collect()
 }
 
-/// A host with one conversation: its records are all that survives a turn.
+/// A host with one conversation: only its records survive a turn.
 #[derive(Default)]
 pub(crate) struct Host {
     pub(crate) records: Vec<String>,
@@ -65,7 +65,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// The shadow as a process that has just started reads it.
+    /// The shadow as a freshly started process reads it.
     pub(crate) fn shadow(&self) -> Shadow {
         let events: Vec<ShadowEvent> = self
             .records
@@ -75,7 +75,7 @@ impl Host {
         Shadow::fold(&events)
     }
 
-    /// One request: recall gives these memories, the clock reads that.
+    /// One request with these memories from recall and this time.
     pub(crate) fn turn(
         &mut self,
         messages: &[String],

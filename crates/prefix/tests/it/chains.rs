@@ -1,4 +1,4 @@
-//! Which conversation a request continues, and when two texts are one message.
+//! The conversation that a request continues, and the equality of messages.
 
 use expect_test::{Expect, expect};
 use prefix::canon;
@@ -26,7 +26,7 @@ fn check(client: &[String], expect: &Expect) {
 }
 
 #[test]
-fn every_way_to_go_on() {
+fn every_kind_of_match() {
     let [hi, hello, plan, where_to] = <[String; 4]>::try_from(talk()).unwrap();
     let go = user("Rome");
     let list = |messages: &[&String]| messages.iter().map(|text| (*text).clone()).collect::<Vec<_>>();
@@ -59,7 +59,7 @@ fn every_way_to_go_on() {
 }
 
 #[test]
-fn conversations_that_begin_alike_part_at_the_reply() {
+fn conversations_with_the_same_beginning_differ_by_their_reply() {
     let mut index = Index::default();
     index.learn("one", &SCOPE, &talk());
     let mut second = vec![user("hi"), assistant("good day")];
@@ -73,7 +73,7 @@ fn conversations_that_begin_alike_part_at_the_reply() {
 }
 
 #[test]
-fn a_named_conversation_needs_no_reply_to_be_known() {
+fn a_named_conversation_matches_without_a_reply() {
     let named = MatchScope {
         session: Some("s1"),
         ..SCOPE
@@ -96,7 +96,7 @@ fn a_named_conversation_needs_no_reply_to_be_known() {
 }
 
 #[test]
-fn what_is_forgotten_is_found_under_its_sibling() {
+fn a_forgotten_conversations_messages_match_its_sibling() {
     let mut index = Index::default();
     index.learn("old", &SCOPE, &talk());
     index.learn("new", &SCOPE, &[&talk()[..2], &[user("else")]].concat());
@@ -106,7 +106,7 @@ fn what_is_forgotten_is_found_under_its_sibling() {
 }
 
 #[test]
-fn an_echo_may_lose_what_clients_drop() {
+fn an_echo_without_the_parts_that_clients_drop_is_equal() {
     let reply = r#"{"role":"assistant","content":"<think>hm</think>\n\n Yes.\r\nNo. ","reasoning_content":"hm","refusal":null,"annotations":[]}"#;
     let echoes = [
         r#"{"content":"Yes.\nNo.","role":"assistant"}"#,
@@ -127,7 +127,7 @@ fn an_echo_may_lose_what_clients_drop() {
 }
 
 #[test]
-fn reasoning_that_stands_alone_is_no_link() {
+fn reasoning_in_a_message_of_its_own_is_no_link() {
     let thought = r#"{"type":"reasoning","id":"rs_1","summary":[]}"#.to_owned();
     let reference = r#"{"type":"item_reference","id":"msg_1"}"#;
     let list = [user("q"), thought, assistant("a"), user("more")];
@@ -152,7 +152,7 @@ fn reasoning_that_stands_alone_is_no_link() {
 }
 
 #[test]
-fn calls_are_equal_by_meaning_and_results_by_their_call() {
+fn calls_are_compared_as_json_and_results_by_their_call() {
     let one = canon::read(&call("a", r#"{"path":"x","n":1}"#));
     assert_eq!(
         one.digest,
@@ -179,7 +179,7 @@ proptest! {
 
     // Planted: a seed without the tenant.
     #[test]
-    fn two_scopes_never_meet(one in "[a-c]{0,2}", other in "[a-c]{0,2}", owner in "[a-c]{0,2}", session in "[a-c]{0,2}") {
+    fn lists_of_two_scopes_never_match(one in "[a-c]{0,2}", other in "[a-c]{0,2}", owner in "[a-c]{0,2}", session in "[a-c]{0,2}") {
         let scopes = [
             MatchScope { tenant: (&*one).into(), owner: &owner, session: None },
             MatchScope { tenant: (&*other).into(), owner: &owner, session: None },
@@ -195,7 +195,7 @@ proptest! {
 
     // Planted: an `unwrap` of the JSON.
     #[test]
-    fn any_text_is_some_message(text in "\\PC{0,40}", role in "[a-z]{0,9}", content in "\\PC{0,9}") {
+    fn any_text_has_a_meaning(text in "\\PC{0,40}", role in "[a-z]{0,9}", content in "\\PC{0,9}") {
         let wrapped = serde_json::json!({ "role": role, "content": content, "tool_calls": [content, null] }).to_string();
         for text in [&text, &wrapped] {
             prop_assert_eq!(canon::read(text), canon::read(text));
@@ -218,9 +218,9 @@ proptest! {
     }
 }
 
-/// Planted: matching without what a message hides; the latest of several that hide different things.
+/// Planted: matching without hidden parts; the latest of several conversations with different hidden parts.
 #[test]
-fn what_a_message_hides_belongs_to_it() {
+fn hidden_parts_belong_to_their_message() {
     let thought = |text: &str| {
         let block = serde_json::json!({"type": "thinking", "thinking": text, "signature": text});
         format!(r#"{{"role":"assistant","content":[{block},{{"type":"text","text":"hello"}}]}}"#)

@@ -1,4 +1,4 @@
-//! What goes where in a request, and what an epoch change takes with it.
+//! The places of a request's parts, and the effect of an epoch change on them.
 
 use expect_test::expect;
 use prefix::compose::{Replay, Request, SystemPlace, Wanted, plan};
@@ -37,7 +37,7 @@ fn system_text(messages: &[String]) -> String {
     system.join("\n\n")
 }
 
-// O-1, O-2, O-3, O-5. Planted: a fragment that was sent and not recorded.
+// O-1, O-2, O-3, O-5. Planted: a fragment that is sent and not recorded.
 #[test]
 fn the_clock_moves_and_the_system_text_does_not() {
     let mut host = host();
@@ -97,9 +97,9 @@ fn nothing_is_injected_inside_a_tool_loop() {
     assert_eq!(anthropic.injected, None);
 }
 
-// Planted: the fragment in the first new message, whoever's it is.
+// Planted: the fragment in the first new message of any role.
 #[test]
-fn nothing_is_injected_into_a_message_that_was_sent() {
+fn nothing_is_injected_into_a_sent_message() {
     let mut host = host();
     host.turn(&[user("hi")], &[], None);
     let reminded = host.turn(&[user("hi"), system("be brief")], &[("m", "memory")], None);
@@ -110,7 +110,7 @@ fn nothing_is_injected_into_a_message_that_was_sent() {
 }
 
 #[test]
-fn a_text_is_appended_to_whatever_content_there_is() {
+fn a_text_is_appended_to_any_kind_of_content() {
     let parts = |content: &str| format!(r#"{{"content": {content} , "role":"user"}}"#);
     let cases = [
         (r#""hi\"""#, r#""hi\"\n\n<T>""#),
@@ -169,7 +169,7 @@ fn tools_keep_their_order_and_their_bytes() {
 
 // X-13. Planted: an epoch that took only the edits behind its divergence.
 #[test]
-fn what_waits_is_folded_into_the_next_epoch() {
+fn waiting_changes_apply_with_the_next_epoch() {
     let mut host = host();
     let mut list = vec![
         system("s"),
@@ -219,7 +219,7 @@ fn what_waits_is_folded_into_the_next_epoch() {
 }
 
 #[test]
-fn a_memory_that_was_compacted_away_is_told_again() {
+fn a_memory_that_compaction_removed_is_injected_again() {
     let mut host = host();
     let list = [user("one"), assistant("1"), user("two")];
     host.turn(&list[..1], &[("a", "A")], None);
@@ -258,7 +258,7 @@ fn a_stub_of_a_new_result_needs_no_epoch() {
 
 // E-8. Planted: an epoch that kept the entries behind its divergence.
 #[test]
-fn going_back_diverges_at_exactly_that_message() {
+fn going_back_diverges_at_exactly_the_edited_message() {
     let mut host = host();
     let list = [
         user("one"),
@@ -302,7 +302,7 @@ fn going_back_diverges_at_exactly_that_message() {
 }
 
 #[test]
-fn a_client_that_drops_the_front_keeps_the_summary_of_it() {
+fn the_summary_of_messages_that_a_client_drops_stays() {
     let mut host = host();
     let list: Vec<String> = (0..8)
         .map(|i| {
@@ -332,7 +332,7 @@ fn a_client_that_drops_the_front_keeps_the_summary_of_it() {
 }
 
 #[test]
-fn markers_that_move_are_the_clients_and_the_text_is_the_same() {
+fn moving_markers_are_the_clients_and_the_text_stays() {
     let mut host = host();
     host.wanted.replay = Replay::Latest;
     let marked =
@@ -350,7 +350,7 @@ fn markers_that_move_are_the_clients_and_the_text_is_the_same() {
 }
 
 #[test]
-fn a_field_of_its_own_for_the_system_text() {
+fn a_system_field_gets_our_text_at_its_end() {
     let wanted = host().wanted;
     let text = |field: Option<&str>| {
         let messages = [user("hi")];
@@ -395,7 +395,7 @@ fn records_of_another_shape_are_refused() {
     expect![[r#"{"event":"reply","bytes":"{ }"}"#]].assert_eq(&record::write(&reply));
 }
 
-/// Messages as no client should write them.
+/// Messages with formatting that no client should write.
 fn message() -> impl Strategy<Value = String> {
     let content = prop_oneof![
         Just("null".to_owned()),
@@ -422,7 +422,7 @@ fn message() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    // Planted: a splice one byte further to the right; trimming what the client sent.
+    // Planted: a splice one byte further to the right; trimming the client's text.
     #[test]
     fn a_clients_bytes_are_extended_in_place_and_never_changed(
         lists in prop::collection::vec(prop::collection::vec(message(), 0..6), 1..4),
@@ -447,7 +447,7 @@ proptest! {
             }
             prop_assert_eq!(&composed.tools, list);
             shadow = composed.shadow;
-            // A summary of a person's becomes a part of the message beside it: `no_summary_is_a_neighbour_of_a_person`.
+            // A summary in the person's role joins the message next to it: `no_summary_is_a_neighbour_of_a_person`.
             for (start, end) in &edits {
                 shadow.apply(&ShadowEvent::Edit(ShadowEdit { range: *start..*end, messages: vec![assistant("stub")] }));
             }
@@ -455,8 +455,8 @@ proptest! {
     }
 }
 
-/// Planted: two summaries side by side, one between a person's message and the tools that it set to work, an answer that only a
-/// summary elsewhere tells.
+/// Planted: two neighbouring summaries, one between a person's message and its tool calls, an answer that only a
+/// summary elsewhere contains.
 #[test]
 fn no_summary_is_a_neighbour_of_a_person() {
     let call = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}}]}"#;

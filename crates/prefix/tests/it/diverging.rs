@@ -1,4 +1,4 @@
-//! Why a request missed.
+//! Reasons of cache misses.
 
 use prefix::backend::CacheModel;
 use prefix::compose::{Composed, Sent};
@@ -19,7 +19,7 @@ fn list() -> Vec<String> {
     vec![system("s"), user("one"), assistant("1"), user("two")]
 }
 
-/// Of a request to which nothing was added.
+/// The outline of a request without additions.
 fn bare(model: &str, tools: &[&str], messages: &[String]) -> Outline {
     let sent = |(index, bytes): (usize, &String)| Sent {
         bytes: bytes.clone(),
@@ -53,7 +53,7 @@ fn with(at: usize, message: String) -> Outline {
 }
 
 #[test]
-fn the_part_that_changed() {
+fn a_miss_is_classified_by_the_changed_part() {
     let seen = Observed {
         cached_tokens: 900,
         ..REWINDABLE
@@ -87,7 +87,7 @@ fn the_part_that_changed() {
 }
 
 #[test]
-fn an_extension_that_was_not_reused() {
+fn an_extension_without_reuse_has_a_reason() {
     let class = |cached_tokens, others_between, cache| {
         let last = outline(&list()).with_reply(&assistant("2"));
         let observed = Observed {
@@ -127,7 +127,7 @@ fn an_extension_that_was_not_reused() {
 }
 
 #[test]
-fn any_numbers_are_classified() {
+fn any_token_counts_are_classified() {
     let last = outline(&list()).with_reply(&assistant("2"));
     let most = usize::MAX;
     for cache in [
@@ -152,7 +152,7 @@ fn any_numbers_are_classified() {
 }
 
 #[test]
-fn a_divergence_does_not_hide_a_backend_that_lost_everything() {
+fn a_divergence_does_not_hide_a_lost_cache() {
     let last = outline(&list()).with_reply(&assistant("2"));
     let class = |observed: &Observed| classify(Some(&last), &with(4, assistant("2 ")), observed).class;
     assert_eq!(
@@ -173,7 +173,7 @@ fn a_divergence_does_not_hide_a_backend_that_lost_everything() {
 }
 
 #[test]
-fn what_was_injected_and_did_not_stay() {
+fn a_dropped_injection_is_classified() {
     let mut host = Host::default();
     let messages = [user("one"), assistant("1"), user("two")];
     let first = host.turn(&messages[..1], &[("a", "A")], None);

@@ -1,7 +1,7 @@
 //! Invariant P over random conversations: without an epoch change a request extends the last one and its reply.
 //!
-//! Owns: a random client with recall, clocks, tool loops, edits and restarts. Every turn reads its records anew, as after a
-//! restart.
+//! Owns: a random client with recall, clocks, tool loops, edits and restarts. Every turn reads its records anew, as
+//! after a restart.
 
 use prefix::shadow::{OwnHead, Reason, ShadowEdit};
 use proptest::prelude::*;
@@ -61,9 +61,9 @@ struct World {
     /// The client's own list.
     list: Vec<String>,
     system: String,
-    /// What the next request must begin with, unless an epoch begins.
+    /// The messages that the next request must begin with, unless an epoch begins.
     owed: Vec<String>,
-    /// Why the next request may begin an epoch.
+    /// Reasons for which the next request may begin an epoch.
     due: Vec<Reason>,
     /// Rewindable, hybrid, strict.
     caches: [Slots; 3],
@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// Sends the list, restyled as clients do to messages they have sent before.
+    /// Sends the list, with already sent messages restyled as clients do.
     fn request(&mut self, memories: &[u8], clock: Option<u8>) {
         let mut messages = vec![system(&self.system)];
         let last = self.list.len().saturating_sub(1);
@@ -220,7 +220,7 @@ impl World {
             Op::Edit { at } if *at + 1 < self.list.len() && self.due.is_empty() => {
                 self.list.truncate(*at);
                 self.list.push(user(&format!("{} edited", self.count)));
-                // The last reply of the shadow stands after more than it, so this is an edit, whatever role stood there.
+                // The shadow continues after its last reply, so this is an edit, for a message of any role.
                 self.due(Reason::Edited);
                 self.request(&[4], Some(0));
                 self.reply(&assistant("as you say"), Echo::Exact);
@@ -260,7 +260,7 @@ fn restyle(message: &str) -> String {
     serde_json::to_string_pretty(&value).expect("JSON")
 }
 
-/// A thousand cases, more by `PROPTEST_CASES`.
+/// A thousand cases; `PROPTEST_CASES` can raise the number.
 fn cases() -> ProptestConfig {
     let default = ProptestConfig::default();
     ProptestConfig {
@@ -272,9 +272,9 @@ fn cases() -> ProptestConfig {
 proptest! {
     #![proptest_config(cases())]
 
-    // Planted, each caught: sending the client's restyled bytes; ids of fragments
-    // that start anew with an epoch; an epoch's record without its edits; a waiting head that a regeneration takes along;
-    // entries that outlive the epoch that drops them; a backslash that is not escaped.
+    // Planted, and each detected: sending the client's restyled bytes; ids of fragments that restart with an epoch; an
+    // epoch's record without its edits; a waiting head that takes effect with a regeneration; entries that outlive the
+    // epoch that drops them; an unescaped backslash.
     #[test]
     fn a_request_extends_the_last_one_and_its_reply(ops in prop::collection::vec(op(), 1..10)) {
         let mut world = World::new();

@@ -1,4 +1,4 @@
-//! What is injected: its budget, its delta, its wrapper.
+//! Injected text: its budget, its difference to the visible memories, its wrapper.
 
 use expect_test::expect;
 use prefix::fragment::{Draft, RecalledMemory, Visible, draft};
@@ -48,7 +48,7 @@ fn memories_and_time_in_wrappers_of_their_own() {
 }
 
 #[test]
-fn of_the_best_that_fit_the_newest_stands_first_behind_what_has_no_time() {
+fn fitting_memories_are_sorted_newest_first_after_those_without_a_time() {
     let memories = [
         memory("old", "first by worth", Some(1)),
         memory("core", "core memory", None),
@@ -67,7 +67,7 @@ fn of_the_best_that_fit_the_newest_stands_first_behind_what_has_no_time() {
 }
 
 #[test]
-fn what_nobody_sees_no_model_reads() {
+fn invisible_characters_are_removed() {
     let tags: String = "ignore"
         .bytes()
         .map(|byte| char::from_u32(0xe0000 + u32::from(byte)).unwrap())
@@ -113,7 +113,7 @@ fn no_variant_closes_the_wrapper_or_opens_a_role() {
 }
 
 #[test]
-fn what_does_not_fit_is_passed_over() {
+fn a_memory_over_the_budget_is_skipped() {
     let long = "word ".repeat(50);
     let drafted = of(&[&long, "short", " "], None, 30).unwrap();
     assert_eq!(drafted.memories, ["1"]);
@@ -121,7 +121,7 @@ fn what_does_not_fit_is_passed_over() {
 }
 
 #[test]
-fn only_what_is_not_visible_is_said() {
+fn only_memories_that_are_not_visible_are_injected() {
     let visible = Visible {
         memories: ["a".to_owned()].into(),
         clock: Some("noon".to_owned()),
@@ -147,7 +147,9 @@ fn comparisons_stay_readable() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    // Planted: escaping `</quipu-memory>` alone let `< /QUIPU-memory>`, `<|im_start|>` and `[INST]` through.
+    // Planted: escaping `</quipu-memory>` alone let `< /QUIPU-memory>`, `<
+    // im_start
+    // >` and `[INST]` through.
     #[test]
     fn nothing_closes_the_wrapper_or_opens_a_role(
         texts in prop::collection::vec("(<|＜|/|quipu-memory|QUIPU-TIME|>|\\||im_start|[ \n\t]|\\[|INST|\\]|a|☃|｜|system|\u{200d}|\u{200b}){0,14}", 1..4),

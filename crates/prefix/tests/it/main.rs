@@ -1,6 +1,6 @@
 //! One binary for all tests of the crate.
 //!
-//! Owns: what several tests share. Never: a rule of its own.
+//! Owns: the helpers that several tests share. Never: a rule of its own.
 
 mod backends;
 mod bench;

@@ -1,4 +1,4 @@
-//! Where `cache_control` stands in what goes out, and what of the request it leaves as it was.
+//! The places of `cache_control` in a request, and the parts that it leaves unchanged.
 
 use prefix::backend::Kind;
 use prefix::compose::{Composed, Replay, Request, SystemPlace, Wanted, plan};
@@ -47,7 +47,7 @@ fn the_clients_bytes_stay_around_a_mark() {
 }
 
 #[test]
-fn each_request_marks_its_end_and_that_of_the_last() {
+fn each_request_marks_its_own_end_and_the_end_of_the_last_one() {
     let list = [
         r#"{"role":"user","content":"a"}"#,
         r#"{"role":"assistant","content":"b"}"#,
@@ -68,7 +68,7 @@ fn each_request_marks_its_end_and_that_of_the_last() {
 }
 
 #[test]
-fn the_tools_are_marked_where_there_is_no_system_text() {
+fn the_tools_are_marked_if_there_is_no_system_text() {
     let (tool, late) = (r#"{"name":"ls"}"#, r#"{"name":"cp","defer_loading":true}"#);
     for (system, expected) in [
         (None, format!(r#"{{"name":"ls"{MARK}}}"#)),
@@ -80,7 +80,7 @@ fn the_tools_are_marked_where_there_is_no_system_text() {
 }
 
 #[test]
-fn a_client_with_marks_of_its_own_is_left_alone() {
+fn a_client_with_its_own_marks_gets_none_of_ours() {
     let plain = r#"{"role":"user","content":"the word cache_control"}"#;
     let own = r#"{"type":"text","text":"a","cache_control":{"type":"ephemeral","ttl":"1h"}}"#;
     let inner = format!(
@@ -96,7 +96,7 @@ fn a_client_with_marks_of_its_own_is_left_alone() {
     assert_eq!(mark(&Kind::LlamaCpp.profile(), &request), None, "it has no marks");
 }
 
-/// Contents as clients write them: strings, and lists of blocks that may carry a mark or not.
+/// Contents as clients write them: strings, and lists of blocks that may or may not have a mark.
 fn content() -> impl Strategy<Value = Value> {
     let block = prop_oneof![
         Just(json!({"type": "text", "text": "words"})),
@@ -113,7 +113,7 @@ fn content() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A request without marks and with every text as a block: what the model reads of it.
+/// A message without marks and with its text as a block: as the model reads it.
 fn plain(value: &Value, marks: &mut Vec<Value>) -> Value {
     let mut value = value.clone();
     if let Some(said) = value["content"].as_str().filter(|said| !said.trim().is_empty()) {
@@ -135,7 +135,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn a_mark_changes_nothing_that_is_read(contents in prop::collection::vec(content(), 1..12), known in 0_usize..12) {
+    fn a_mark_leaves_the_model_the_same_text(contents in prop::collection::vec(content(), 1..12), known in 0_usize..12) {
         let role = |at: usize| if at.is_multiple_of(2) { "user" } else { "assistant" };
         let messages: Vec<Value> = contents.iter().enumerate().map(|(at, content)| json!({"role": role(at), "content": content})).collect();
         let texts: Vec<String> = messages.iter().map(Value::to_string).collect();

@@ -1,4 +1,4 @@
-//! The caches themselves: what each reuses, and that none reuses more than there is.
+//! The simulated caches: the reuse of each, and that none reuses more than exists.
 
 use proptest::prelude::*;
 use testkit::caches::{Blocks, Cache, Checkpoints, Rewind, Slots};
@@ -10,7 +10,7 @@ fn cached(cache: &mut impl Cache, tokens: &[u32]) -> usize {
 }
 
 #[test]
-fn what_each_reuses_after_a_divergence() {
+fn the_reuse_of_each_cache_after_a_divergence() {
     let prompt: Vec<u32> = (0..3_000)
         .map(|at| if at == 2_000 { USER } else { at + 100 })
         .collect();
@@ -63,7 +63,7 @@ fn another_prompt_takes_the_slot_unless_there_are_two() {
 }
 
 #[test]
-fn slots_that_share_their_memory_are_filled_again_only_where_the_server_chooses() {
+fn slots_with_shared_memory_are_refilled_only_if_the_server_chooses_them() {
     let (one, two): (Vec<u32>, Vec<u32>) = ((0..100).collect(), (500..600).collect());
     for (named, expected) in [(true, 0), (false, 99)] {
         let mut slots = Slots::shared(Rewind::Any, 4);
@@ -109,13 +109,13 @@ fn blocks_are_whole_shared_and_bounded() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    // Planted: a checkpoint that outlived a divergence before it; a block that counted behind another beginning.
+    // Planted: a checkpoint that outlived a divergence before it; a block that matched behind another beginning.
     #[test]
     fn no_cache_reuses_more_than_there_is(turns in prop::collection::vec((0_usize..60, 0_u32..3, 1_usize..40, 0_u32..9), 1..12)) {
         let rule = Checkpoints { user_start: None, near_end: vec![17, 2], tokens_apart: 99, per_slot_max: 99 };
         let mut caches = [Rewind::Any, Rewind::Checkpoints(rule), Rewind::Never].map(|rewind| Slots::new(rewind, 1));
         let mut blocks = Blocks::new(4, 0, 10_000);
-        // What the server really has: the state it is in, the states it saved, and every prompt that it ever saw.
+        // The server's true content: its current state, its saved states, and every prompt that it ever saw.
         let (mut live, mut saved, mut seen) = (Vec::new(), Vec::<Vec<u32>>::new(), Vec::<Vec<u32>>::new());
         for (keep, token, len, reply) in turns {
             let mut prompt: Vec<u32> = live[..keep.min(live.len())].to_vec();

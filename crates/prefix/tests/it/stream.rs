@@ -1,6 +1,6 @@
 //! One binary for all tests of the crate.
 //!
-//! Owns: what several tests share. Never: a rule of its own.
+//! Owns: the helpers that several tests share. Never: a rule of its own.
 
 mod anthropic;
 mod chat;
@@ -17,7 +17,7 @@ use prefix::stream::{Reply, ReplyOutcome};
 use serde_json::Value;
 use transcript::dialect::Dialect;
 
-/// The outcome of a stream that comes in one piece.
+/// The outcome of a stream that arrives in one piece.
 fn streamed(dialect: Dialect, stream: &str) -> ReplyOutcome {
     outcome(dialect, [stream.as_bytes()])
 }
@@ -40,14 +40,14 @@ fn message(outcome: &ReplyOutcome) -> Value {
     serde_json::from_str(outcome.message.as_deref().expect("a message")).expect("JSON")
 }
 
-/// The stream up to the first place where `end` begins.
+/// The stream up to the first occurrence of `end`.
 fn until<'a>(stream: &'a str, end: &str) -> &'a str {
     &stream[..stream.find(end).expect("the end")]
 }
 
-/// Planted: a label or a wish that decides how an answer is read; half an emoji that ends a body or an event.
+/// Planted: a content type or a request that decides how an answer is read; half an emoji that ends a body or an event.
 #[test]
-fn the_first_byte_says_what_an_answer_is() {
+fn the_first_byte_decides_the_form_of_an_answer() {
     let event = |text: &str| {
         format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
     };
@@ -63,9 +63,9 @@ fn the_first_byte_says_what_an_answer_is() {
     }
 }
 
-/// Planted: an answer that a server packs though nobody asked for it, of which nothing is learnt.
+/// Planted: an answer that a server compresses without a request for it, and that nothing is learnt from.
 #[test]
-fn a_packed_answer_is_read_however_it_is_cut() {
+fn a_compressed_answer_is_read_in_pieces_of_any_size() {
     let event = |text: &str| {
         format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
     };
@@ -91,7 +91,7 @@ fn a_packed_answer_is_read_however_it_is_cut() {
 
 /// Planted: a small packed answer that fills memory.
 #[test]
-fn a_packed_answer_is_read_to_the_same_limit() {
+fn a_compressed_answer_is_read_to_the_same_limit() {
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
     let blank = vec![b' '; 1 << 20];
     packer.write_all(b"{").expect("memory");
@@ -101,7 +101,7 @@ fn a_packed_answer_is_read_to_the_same_limit() {
     let packed = packer.finish().expect("memory");
     let read = outcome(Dialect::OpenAi, [packed.as_slice()]);
     assert!(!read.complete, "{read:?}");
-    // One that holds itself would never end.
+    // An endlessly nested archive would never end, so only one layer is unpacked.
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
     packer.write_all(&packed).expect("memory");
     let twice = packer.finish().expect("memory");

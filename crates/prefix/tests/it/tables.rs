@@ -1,4 +1,4 @@
-//! What placing memory costs: mean tokens evaluated per turn, by placement and cache.
+//! The cost of placing memory: mean tokens evaluated per turn, by placement and cache.
 //!
 //! Set-up: 60 turns; head 3,000, user 120, reply 300, memory 300 (another each turn), time 40; window 32,768, compacted
 //! in one step from 85 % to 45 %. Run with `--no-capture` to see the table.
@@ -15,7 +15,7 @@ enum Place {
     BeforeHistory,
     TailBefore,
     TailAfter,
-    /// With so many tokens of memory a turn.
+    /// With this many tokens of memory a turn.
     Frozen(usize),
 }
 
@@ -72,7 +72,7 @@ fn mean(place: Place, cache: &mut dyn Cache) -> usize {
 }
 
 #[test]
-fn ours_costs_what_is_new() {
+fn our_placement_costs_only_the_new_tokens() {
     let places = [
         ("memory and time at the front", Place::Front),
         ("memory before history, time in tail", Place::BeforeHistory),

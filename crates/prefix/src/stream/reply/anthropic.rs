@@ -1,6 +1,6 @@
 //! Answers to Anthropic's `messages`.
 //!
-//! Owns: the content blocks, each as it started with what its deltas add. Never: reading a call's input.
+//! Owns: the content blocks, each with its start and the additions of its deltas. Never: reading a call's input.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ impl ReplyReader for Anthropic {
             "content_block_delta" => self.delta(json).unwrap_or_default(),
             "message_delta" => self.tally.anthropic(&json["usage"]),
             "message_stop" => outcome.complete = true,
-            // The dialect's rules of versions: a reader passes over events that it does not know.
+            // The API's versioning rules: a reader ignores unknown events.
             _ => {}
         }
     }
@@ -105,7 +105,7 @@ impl ContentBlock {
         })
     }
 
-    /// The block as it ended: its fields, of which `input` is not read, and its text.
+    /// The finished block: its fields, with `input` unread, and its text.
     fn json(&self) -> (Value, String) {
         let mut fields: Map<String, Value> = serde_json::from_str(&self.start).unwrap_or_default();
         let input = self
@@ -138,7 +138,7 @@ impl ContentBlock {
     }
 }
 
-/// The block with a call's input as it came. One that broke off is no JSON: it is kept as a string.
+/// The block with a call's input unchanged. An incomplete input is no JSON: it is kept as a string.
 fn with_input(fields: &Map<String, Value>, input: &str) -> String {
     let is_json = serde_json::from_str::<Value>(input).is_ok();
     let input = if is_json {
@@ -157,7 +157,7 @@ fn with_input(fields: &Map<String, Value>, input: &str) -> String {
     format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
 }
 
-/// The words of a block of text.
+/// The text of a text block.
 fn words(block: &Value) -> &str {
     let text = block["text"].as_str().filter(|_| block["type"] == "text");
     text.unwrap_or_default()

@@ -1,6 +1,6 @@
 //! The calls of a chat's stream.
 //!
-//! Owns: which call a delta belongs to. Never: reading arguments; they are kept as they came.
+//! Owns: the call that a delta belongs to. Never: reading arguments; they stay unchanged.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ impl ReplyCalls {
         if call.id.is_empty() {
             id.clone_into(&mut call.id);
         }
-        // Names come whole, in pieces, or whole again with each delta.
+        // Names arrive whole, in pieces, or whole again with each delta.
         if call.name != name {
             call.name.push_str(name);
         }
@@ -40,8 +40,9 @@ impl ReplyCalls {
         }
     }
 
-    /// The call that a delta goes on with, or a new one. Servers that send whole calls may leave the index out or repeat it,
-    /// so a second id with a name begins a call of its own; an id alone does not, because some draw a new one for every delta.
+    /// The call that a delta continues, or a new one. Servers that send whole calls may omit the index or repeat it, so
+    /// a second id with a name begins another call. An id alone does not, because some servers send a new one with
+    /// every delta.
     fn place(&mut self, index: Option<u64>, id: &str, name: &str) -> &mut ReplyCall {
         let found = match index {
             Some(index) => self.0.iter().rposition(|call| call.index == index),

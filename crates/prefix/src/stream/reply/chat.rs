@@ -10,13 +10,13 @@ use super::calls::ReplyCalls;
 use super::{ReplyOutcome, ReplyReader, first_choice};
 use crate::stream::usage::Tally;
 
-/// Where servers put thoughts; a client echoes them under the name they came with.
+/// Fields in which servers put reasoning; a client echoes it in the same field.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
 
 /// A message so far.
 #[derive(Debug, Default)]
 pub(super) struct Chat {
-    /// A delta came, be it an empty one.
+    /// Whether a delta has arrived, even an empty one.
     began: bool,
     refusal: String,
     reasoning: Map<String, Value>,
@@ -59,7 +59,7 @@ impl ReplyReader for Chat {
 }
 
 impl Chat {
-    /// Takes the parts of a delta whose shape is known.
+    /// Reads the parts of a delta that have a known shape.
     fn delta(&mut self, delta: &Map<String, Value>, outcome: &mut ReplyOutcome) {
         self.began = true;
         for (name, value) in delta {
@@ -111,7 +111,7 @@ impl Chat {
     }
 }
 
-/// Adds a piece of `reasoning_details`: one that goes on with the last is joined to it, as its readers expect it back.
+/// Adds a piece of `reasoning_details`: a continuation is joined to the last piece, as servers expect it back.
 fn detail(held: &mut Vec<Value>, piece: &Value) {
     let (Some(Value::Object(last)), Value::Object(fields)) = (held.last_mut(), piece) else {
         held.push(piece.clone());
@@ -140,7 +140,7 @@ fn detail(held: &mut Vec<Value>, piece: &Value) {
     }
 }
 
-/// The words of a content that is a string or a list of parts.
+/// The text of a content that is a string or a list of parts.
 fn words(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

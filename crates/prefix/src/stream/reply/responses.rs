@@ -1,6 +1,6 @@
 //! Answers to `responses`.
 //!
-//! Owns: the output items, each in the server's own text. Never: putting an item together from its pieces; the server sends
+//! Owns: the output items, each in the server's own text. Never: assembling an item from its pieces; the server sends
 //! each whole.
 
 use std::collections::BTreeMap;
@@ -15,14 +15,14 @@ use crate::stream::usage::Tally;
 #[derive(Debug, Default)]
 pub(super) struct ResponsesReader {
     items: BTreeMap<u64, ResponseItem>,
-    /// The list that came with the end, if it lists anything or nothing else did.
+    /// The list in the last event, if it is not empty or no item arrived before.
     output: Option<String>,
     tally: Tally,
 }
 
 #[derive(Debug, Default)]
 struct ResponseItem {
-    /// Its exact text, once it is done.
+    /// Its exact text, once it is complete.
     whole: Option<String>,
     words: String,
 }
@@ -58,7 +58,7 @@ impl ReplyReader for ResponsesReader {
         self.tally.responses(&json["usage"]);
         let list = json::field(text, "output").filter(|_| json["output"].is_array());
         let items = list.map_or_else(Vec::new, |list| json::Value::of(list).elements());
-        // Some servers send the items as they are done and end with an empty list.
+        // Some servers send the items one by one and end with an empty list.
         if !items.is_empty() || self.items.is_empty() {
             let read = json["output"].as_array().into_iter().flatten().zip(items);
             self.items = (0..)

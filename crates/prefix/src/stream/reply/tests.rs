@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_comes_after_the_most_bytes_of_a_stream_is_not_read() {
+fn bytes_beyond_the_maximum_of_a_stream_are_not_read() {
     let mut reply = Reply::new(Dialect::OpenAi);
     reply.push(b"data: {\"choices\":[{\"delta\":{\"content\":\"kept\"}}]}\n\n");
     reply.bytes = ANSWER_BYTES_MAX - 10;
@@ -17,7 +17,7 @@ fn what_comes_after_the_most_bytes_of_a_stream_is_not_read() {
 }
 
 #[test]
-fn little_is_kept_of_a_stream_of_long_events() {
+fn a_stream_of_long_events_is_kept_up_to_the_limit() {
     let mut reply = Reply::new(Dialect::OpenAi);
     let event = |said: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{said}\"}}}}]}}\n\n");
     for _ in 0..40 {
@@ -25,7 +25,7 @@ fn little_is_kept_of_a_stream_of_long_events() {
     }
     let outcome = reply.finish();
     assert!(outcome.text.len() <= KEPT_BYTES_MAX && outcome.text.len() >= KEPT_BYTES_MAX / 2);
-    // Events of a word each are as long as a stream can be.
+    // A stream of one-word events is kept whole.
     let mut reply = Reply::new(Dialect::OpenAi);
     for _ in 0..200_000 {
         reply.push(event("ab").as_bytes());
@@ -34,7 +34,7 @@ fn little_is_kept_of_a_stream_of_long_events() {
 }
 
 #[test]
-fn a_body_that_is_too_long_is_let_go() {
+fn a_body_over_the_limit_is_dropped() {
     let mut reply = Reply::new(Dialect::OpenAi);
     reply.push(b"{");
     let blank = vec![b' '; 1 << 20];
@@ -52,7 +52,7 @@ fn a_body_that_is_too_long_is_let_go() {
 }
 
 #[test]
-fn a_body_of_the_most_bytes_is_read() {
+fn a_body_of_the_maximum_size_is_read() {
     let mut reply = Reply::new(Dialect::OpenAi);
     let body = br#"{"choices":[{"message":{"content":"in time"}}]}"#;
     reply.bytes = ANSWER_BYTES_MAX - body.len();

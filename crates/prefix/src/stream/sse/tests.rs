@@ -40,12 +40,12 @@ fn many_lines_of_data_are_one_text() {
 }
 
 #[test]
-fn one_space_is_taken_off() {
+fn one_space_after_the_colon_is_removed() {
     assert_eq!(data("data:a\n\ndata: b\n\ndata:  c\n\n"), ["a", "b", " c"]);
 }
 
 #[test]
-fn comments_and_unknown_fields_say_nothing() {
+fn comments_and_unknown_fields_are_ignored() {
     assert_eq!(
         data(": OPENROUTER PROCESSING\n\nid: 1\nretry: 5\ndata: a\nother\n\n:\n"),
         ["a"]
@@ -66,7 +66,7 @@ fn a_byte_order_mark_counts_only_at_the_beginning() {
 }
 
 #[test]
-fn characters_may_be_cut_and_broken_ones_are_replaced() {
+fn split_characters_are_joined_and_broken_ones_are_replaced() {
     let mut decoder = Decoder::default();
     let mut events = Vec::new();
     for byte in "data: süß 🦀\n\n".as_bytes() {
@@ -77,7 +77,7 @@ fn characters_may_be_cut_and_broken_ones_are_replaced() {
 }
 
 #[test]
-fn the_end_gives_what_no_empty_line_ended() {
+fn the_end_completes_an_event_without_an_empty_line() {
     for stream in ["data: [DONE]", "data: [DONE]\n", "data: [DONE]\r"] {
         let mut decoder = Decoder::default();
         assert!(decoder.push(stream.as_bytes()).is_empty());
@@ -107,7 +107,7 @@ fn an_event_that_is_too_long_is_dropped_and_the_next_is_not() {
 }
 
 #[test]
-fn many_lines_are_too_long_together() {
+fn many_lines_can_exceed_the_limit_together() {
     let mut decoder = Decoder::default();
     let line = format!("data: {}\n", "x".repeat(1 << 20));
     for _ in 0..9 {

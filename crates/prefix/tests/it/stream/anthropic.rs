@@ -148,7 +148,7 @@ fn citations_are_kept() {
 }
 
 #[test]
-fn an_input_that_came_with_the_start_is_kept_and_a_missing_one_is_empty() {
+fn an_input_in_the_start_event_is_kept_and_a_missing_one_is_empty() {
     let outcome = block(r#"{"type":"tool_use","id":"a","name":"f","input":{"x":1}}"#, &[]);
     assert_eq!(message(&outcome)["content"][0]["input"], json!({"x": 1}));
     let outcome = block(r#"{"type":"tool_use","id":"a","name":"f"}"#, &[]);
@@ -156,7 +156,7 @@ fn an_input_that_came_with_the_start_is_kept_and_a_missing_one_is_empty() {
 }
 
 #[test]
-fn a_stream_that_breaks_off_holds_what_came() {
+fn a_broken_stream_keeps_the_part_that_arrived() {
     let outcome = streamed(Anthropic, until(TOOLS, r#".rs\", "#));
     assert!(!outcome.complete);
     assert_eq!(outcome.text, "I read both.");
@@ -165,7 +165,7 @@ fn a_stream_that_breaks_off_holds_what_came() {
 }
 
 #[test]
-fn deltas_that_fit_nothing_are_passed_over() {
+fn deltas_without_a_block_are_ignored() {
     let outcome = block(
         r#"{"type":"text","text":""}"#,
         &[

@@ -96,7 +96,7 @@ data: [DONE]
 
 "#;
 
-/// A stream of deltas, each an element of `tool_calls`.
+/// A stream of deltas, each one an element of `tool_calls`.
 fn calls(deltas: &[&str]) -> serde_json::Value {
     let chunk =
         |delta: &&str| format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{delta}]}}}}]}}\n\n");
@@ -158,7 +158,7 @@ fn parallel_calls_with_interleaved_arguments() {
 }
 
 #[test]
-fn llama_cpp_thinks_says_and_calls() {
+fn llama_cpp_sends_reasoning_text_and_calls() {
     expect![[r#"
         ReplyOutcome {
             message: Some(
@@ -287,7 +287,7 @@ fn calls_without_an_index() {
 }
 
 #[test]
-fn calls_stand_by_index_and_names_may_come_in_pieces_or_again() {
+fn calls_are_ordered_by_index_and_names_may_arrive_in_pieces_or_repeated() {
     let deltas = [
         r#"{"index":1,"id":"b","function":{"name":"se"}}"#,
         r#"{"index":0,"id":"a","function":{"name":"run","arguments":"1"}}"#,
@@ -301,7 +301,7 @@ fn calls_stand_by_index_and_names_may_come_in_pieces_or_again() {
 }
 
 #[test]
-fn arguments_that_are_an_object_become_text() {
+fn object_arguments_become_text() {
     assert_eq!(
         calls(&[r#"{"index":0,"id":"a","function":{"name":"f","arguments":{"b":1,"a":2}}}"#]),
         json!([call("a", "f", r#"{"b":1,"a":2}"#)])
@@ -309,7 +309,7 @@ fn arguments_that_are_an_object_become_text() {
 }
 
 #[test]
-fn a_refusal_is_visible_and_no_content() {
+fn a_refusal_is_visible_text_without_content() {
     let stream = r#"data: {"choices":[{"index":0,"delta":{"role":"assistant","content":null,"refusal":"I "}}]}
 
 data: {"choices":[{"index":0,"delta":{"refusal":"won't."},"finish_reason":"stop"}]}
@@ -338,7 +338,7 @@ data: {"choices":[{"index":1,"delta":{"content":"no"},"finish_reason":"length"}]
 }
 
 #[test]
-fn a_stream_that_breaks_off_holds_what_came() {
+fn a_broken_stream_keeps_the_part_that_arrived() {
     let outcome = streamed(OpenAi, until(OPENAI, "Gott"));
     assert_eq!(
         outcome.message.as_deref(),
@@ -360,7 +360,7 @@ fn the_end_needs_no_empty_line() {
 }
 
 #[test]
-fn nothing_is_read_behind_the_end() {
+fn nothing_is_read_after_the_end() {
     let late = "data: {\"choices\":[{\"delta\":{\"content\":\"late\"}}]}\n\n";
     let outcome = streamed(OpenAi, &[OPENAI, late].concat());
     assert_eq!(outcome.text, "Grüß Gott 🦀");
@@ -402,7 +402,7 @@ fn a_whole_body_keeps_its_message_byte_for_byte() {
 }
 
 #[test]
-fn a_whole_body_with_parts_has_their_words() {
+fn a_whole_body_with_parts_has_their_text() {
     let body = r#"{"choices":[{"message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"},{"type":"text","text":"b"}]}}]}"#;
     assert_eq!(whole(OpenAi, body).text, "ab");
 }

@@ -1,4 +1,4 @@
-//! Errors in every shape, and bytes that are no answer.
+//! Errors in every form, and bytes that are no answer.
 
 use transcript::dialect::Dialect::{self, Anthropic, OpenAi, OpenAiResponses};
 
@@ -7,7 +7,7 @@ use super::{message, streamed, whole};
 const DIALECTS: [Dialect; 3] = [OpenAi, OpenAiResponses, Anthropic];
 
 #[test]
-fn bodies_of_errors_are_no_message() {
+fn error_bodies_are_no_message() {
     for body in [
         r#"{"error":{"message":"Bad key","type":"auth","code":null}}"#,
         r#"{"error":"model 'x' not found"}"#,
@@ -17,7 +17,7 @@ fn bodies_of_errors_are_no_message() {
         r#"{"detail":"Not Found"}"#,
     ] {
         for dialect in DIALECTS {
-            // A server that fails early answers with a body, also where a stream was asked for.
+            // A server that fails early answers with a body, even to a request for a stream.
             for outcome in [whole(dialect, body), streamed(dialect, &["\r\n ", body].concat())] {
                 assert!(outcome.complete);
                 assert_eq!(outcome.message, None);
@@ -27,7 +27,7 @@ fn bodies_of_errors_are_no_message() {
 }
 
 #[test]
-fn an_error_in_a_stream_leaves_what_was_said() {
+fn an_error_in_a_stream_keeps_the_text_before_it() {
     let stream = r#"data: {"choices":[{"index":0,"delta":{"content":"So f"}}]}
 
 data: {"error":{"code":502,"message":"Provider disconnected"},"choices":[{"index":0,"delta":{"content":"ar"},"finish_reason":"error"}]}
@@ -38,7 +38,7 @@ data: {"error":{"code":502,"message":"Provider disconnected"},"choices":[{"index
 }
 
 #[test]
-fn garbage_between_events_is_passed_over() {
+fn garbage_between_events_is_ignored() {
     let stream = r#"data: {"choices":[{"delta":{"content":"a"}}]}
 
 data: {"choices":

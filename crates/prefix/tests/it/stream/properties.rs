@@ -1,4 +1,4 @@
-//! What holds for all bytes and all ways to cut them.
+//! Properties for all bytes and all ways to split them.
 
 use prefix::stream::ReplyOutcome;
 use prefix::stream::sse::Decoder;
@@ -66,7 +66,7 @@ fn cut<'a>(mut bytes: &'a [u8], lengths: &[usize]) -> Vec<&'a [u8]> {
     pieces
 }
 
-/// The outcome of bytes in one piece, after making sure that it is that of every other cut.
+/// The outcome of bytes in one piece; asserts that every other split gives the same.
 fn however_cut(dialect: Dialect, bytes: &[u8], lengths: &[usize]) -> ReplyOutcome {
     let one = outcome(dialect, [bytes]);
     assert_eq!(outcome(dialect, cut(bytes, lengths)), one);
@@ -78,7 +78,7 @@ fn however_cut(dialect: Dialect, bytes: &[u8], lengths: &[usize]) -> ReplyOutcom
 }
 
 #[test]
-fn realistic_streams_are_whole_however_they_end_their_lines() {
+fn realistic_streams_are_complete_with_any_line_ends() {
     for (dialect, stream) in STREAMS {
         let one = however_cut(dialect, stream.as_bytes(), &[7]);
         assert!(one.complete, "{one:?}");
@@ -90,7 +90,7 @@ fn realistic_streams_are_whole_however_they_end_their_lines() {
 }
 
 #[test]
-fn a_stream_that_breaks_off_anywhere_is_not_complete() {
+fn a_stream_broken_at_any_place_is_incomplete() {
     for (dialect, stream) in STREAMS {
         let whole = streamed(dialect, stream);
         let end = stream.trim_end().len();
@@ -106,7 +106,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn damaged_streams_never_panic_and_mean_the_same_however_cut(
+    fn damaged_streams_never_panic_and_any_split_gives_the_same(
         (dialect, bytes) in damaged(),
         lengths in prop::collection::vec(1_usize..300, 1..20),
     ) {
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn events_are_the_same_however_cut(
+    fn any_split_gives_the_same_events(
         stream in "(data|event|id|:|[ :a\u{feff}\u{e9}]|\r|\n|\r\n){0,60}",
         lengths in prop::collection::vec(1_usize..9, 1..9),
     ) {

@@ -41,7 +41,7 @@ data: {"type":"response.completed","sequence_number":10,"response":{"id":"resp_1
 "#;
 
 #[test]
-fn a_stream_to_its_end() {
+fn a_complete_stream() {
     expect![[r#"
         ReplyOutcome {
             message: Some(
@@ -71,7 +71,7 @@ fn a_stream_to_its_end() {
 }
 
 #[test]
-fn an_end_that_lists_nothing_leaves_the_items_that_were_done() {
+fn an_empty_final_list_keeps_the_finished_items() {
     let (before, _) = STREAM.split_once("event: response.completed").expect("the end");
     let end =
         "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"output\":[]}}\n\n";
@@ -82,7 +82,7 @@ fn an_end_that_lists_nothing_leaves_the_items_that_were_done() {
 }
 
 #[test]
-fn items_without_a_place_stand_in_the_order_they_came() {
+fn items_without_an_index_keep_their_order_of_arrival() {
     let stream = STREAM.replace(r#","output_index":"#, r#","place":"#);
     let cut = streamed(OpenAiResponses, until(&stream, "event: response.completed"));
     let list = streamed(OpenAiResponses, STREAM).message.expect("a list");
@@ -91,7 +91,7 @@ fn items_without_a_place_stand_in_the_order_they_came() {
 }
 
 #[test]
-fn a_stream_that_breaks_off_holds_what_came() {
+fn a_broken_stream_keeps_the_part_that_arrived() {
     let outcome = streamed(OpenAiResponses, until(STREAM, r#""delta":"look."#));
     assert_eq!(outcome.text, "I ");
     let done = r#"[{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"gAAA"}]"#;
@@ -100,7 +100,7 @@ fn a_stream_that_breaks_off_holds_what_came() {
 }
 
 #[test]
-fn an_answer_that_was_cut_short_is_complete() {
+fn an_answer_cut_at_the_length_limit_is_complete() {
     let end = "data: {\"type\":\"response.incomplete\",\"response\":{\"status\":\"incomplete\",\"incomplete_details\":{\"reason\":\"max_output_tokens\"},\"output\":[]}}\n\n";
     let outcome = streamed(OpenAiResponses, end);
     assert!(outcome.complete);

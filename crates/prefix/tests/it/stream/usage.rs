@@ -1,4 +1,4 @@
-//! Costs in the words of each server.
+//! Token counts as each server reports them.
 
 use prefix::stream::Usage;
 use transcript::dialect::Dialect::{self, Anthropic, OpenAi, OpenAiResponses};
@@ -29,7 +29,7 @@ fn openai() {
 }
 
 #[test]
-fn llama_cpp_measures_what_it_does_not_say() {
+fn llama_cpps_timings_supply_missing_counts() {
     let timings = r#""timings":{"cache_n":236,"prompt_n":14,"predicted_n":35}"#;
     assert_eq!(said(OpenAi, timings), [Some(250), Some(236), Some(35)]);
     let usage = r#""usage":{"prompt_tokens":251,"completion_tokens":36}"#;
@@ -38,7 +38,7 @@ fn llama_cpp_measures_what_it_does_not_say() {
     let cached = r#""usage":{"prompt_tokens":251,"prompt_tokens_details":{"cached_tokens":200}}"#;
     let both = format!("{cached},{timings}");
     assert_eq!(said(OpenAi, &both), [Some(251), Some(200), Some(35)]);
-    // What it computed anew is not the prompt.
+    // Its newly computed tokens are not the whole prompt.
     assert_eq!(said(OpenAi, r#""timings":{"prompt_n":14}"#), [None; 3]);
 }
 
@@ -61,7 +61,7 @@ fn anthropic_adds_up_its_three_counts() {
 }
 
 #[test]
-fn anthropic_may_say_it_first_or_last() {
+fn anthropic_may_report_the_counts_first_or_last() {
     let start =
         |usage: &str| format!("data: {{\"type\":\"message_start\",\"message\":{{\"usage\":{usage}}}}}\n\n");
     let delta = |usage: &str| format!("data: {{\"type\":\"message_delta\",\"usage\":{usage}}}\n\n");
@@ -87,7 +87,7 @@ fn responses() {
 }
 
 #[test]
-fn counts_beyond_all_measure_do_not_overflow() {
+fn huge_counts_do_not_overflow() {
     let most = u64::MAX;
     let usage = format!(r#""usage":{{"input_tokens":{most},"cache_read_input_tokens":{most}}}"#);
     assert_eq!(said(Anthropic, &usage), [Some(most), Some(most), None]);
