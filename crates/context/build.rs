@@ -1,7 +1,8 @@
 //! Packs OpenAI's vocabularies for the binary.
 //!
-//! Owns: the shape that `src/tokens/ranks.rs` reads: the tokens in the order of their ranks, each with its length in one byte
-//! before it, deflated. `bpe-openai` carries them with tables of 47 MB, which are quicker to search and not worth their weight.
+//! Owns: the format that `src/tokens/ranks.rs` reads: the tokens in the order of their ranks, each after its length in
+//! one byte, deflated. `bpe-openai` contains the same tokens in tables of 47 MB, which are quicker to search and not
+//! worth their size.
 
 use std::env;
 use std::error::Error;

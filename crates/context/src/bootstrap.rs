@@ -1,4 +1,4 @@
-//! Instruction files that open a session: which are taken, in what order, how much of them.
+//! Instruction files at the start of a session: their choice, order and maximum size.
 //!
 //! Owns: the order of names and places, the sections, the budget, the origin of each section, the detection of
 //! dangerous content. Never: reading; [`Files`] does.
@@ -12,10 +12,10 @@ use regex::Regex;
 use crate::text::sha256_hex;
 
 /// Reads files for the loader. An implementation:
-/// - resolves every link first and refuses, as [`Missing::Outside`], what does not end up under the roots it was given;
+/// - resolves every link first, and refuses a path that ends outside its roots as [`Missing::Outside`];
 /// - opens only regular files and never waits: a FIFO, device, socket or directory is [`Missing::Unfit`];
 /// - reads at most `bytes_max` bytes, from the beginning, however large the file;
-/// - gives the same for the same tree, and no error but the values of [`Missing`].
+/// - returns the same result for the same tree, and no error other than [`Missing`].
 pub trait Files {
     /// The file at `path`.
     fn read(&self, path: &Path, bytes_max: usize) -> Result<FileHead, Missing>;
@@ -24,7 +24,7 @@ pub trait Files {
 /// The beginning of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileHead {
-    /// At most as many as were asked for.
+    /// At most the requested number of bytes.
     pub bytes: Vec<u8>,
     /// The size of the whole file, in bytes.
     pub bytes_total: u64,
@@ -49,7 +49,7 @@ pub enum Missing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Danger {
     Report,
-    /// Left out with a note; the other place is not looked at.
+    /// Left out with a note; other folders are not searched for the name.
     Drop,
 }
 
@@ -58,11 +58,11 @@ pub enum Danger {
 pub struct Policy {
     /// Plain names of files, in the order of their sections.
     pub names: Vec<String>,
-    /// Folders, by real paths, in the order in which they are searched for a name. Nothing outside them is taken, whatever
-    /// [`Files`] allows.
+    /// Folders, by real paths, in the order in which they are searched for a name. A file outside of them is never
+    /// loaded, whatever [`Files`] allows.
     pub roots: Vec<PathBuf>,
-    /// Of the whole content: headings and marks of truncation count. Files that no longer fit are read too, so that the
-    /// report lists them.
+    /// Maximum characters of the whole content; headings and truncation marks count. Files that no longer fit are read
+    /// too, so that the report lists them.
     pub chars_max: usize,
     pub danger: Danger,
 }
@@ -73,7 +73,7 @@ pub struct Loaded {
     /// `## NAME`, a blank line, the text; between sections a blank line, `---`, a blank line.
     pub content: String,
     pub sections: Vec<Section>,
-    /// Something was left out for lack of room.
+    /// Whether text was left out because of `chars_max`.
     pub truncated: bool,
     pub notes: Vec<Note>,
 }
@@ -82,28 +82,28 @@ pub struct Loaded {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     pub name: String,
-    /// As it was asked for.
+    /// The requested path.
     pub path: PathBuf,
     pub real_path: PathBuf,
     /// The size of the file, in bytes.
     pub bytes: u64,
-    /// Characters of its text in the content; its heading and the mark of truncation do not count.
+    /// Characters of its text in the content, without its heading and the truncation mark.
     pub chars: usize,
     pub truncated: bool,
-    /// Of the bytes that were read, in hexadecimal; of the whole file where nothing of it was left unread.
+    /// SHA-256 of the read bytes, in hexadecimal; covers the whole file if all of it was read.
     pub sha256: String,
     /// The dangerous patterns it matches, by name.
     pub dangers: Vec<&'static str>,
 }
 
-/// A file that is not in the content though it exists, or a name that no file can have.
+/// An existing file that is not in the content, or a name that no file can have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub path: PathBuf,
     pub what: Remark,
 }
 
-/// Why it is not.
+/// Why a file is not in the content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Remark {
     /// It contains dangerous patterns, by name.
@@ -112,7 +112,7 @@ pub enum Remark {
     /// Outside the roots, unreadable or unfit.
     #[error("{0}")]
     Refused(Missing),
-    /// The same real file is in the content already.
+    /// The content already contains the same real file.
     #[error("the same file has been used already")]
     Repeated,
     #[error("no room")]
@@ -124,11 +124,11 @@ pub enum Remark {
 const NAMES: &[&str] = &[
     "BOOTSTRAP.md", "AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md",
 ];
-/// The most that all files together may have.
+/// Maximum characters of all files together.
 pub const CHARS_MAX: usize = 20_000;
 const BETWEEN: &str = "\n\n---\n\n";
 const TRUNCATED: &str = "\n\n... (truncated)";
-/// Read beyond the budget: blank lines at the beginning do not count as text.
+/// Bytes read beyond the budget: blank lines at the beginning do not count as text.
 const SLACK_BYTES: usize = 16 * 1024;
 
 impl Policy {
@@ -143,7 +143,7 @@ impl Policy {
     }
 }
 
-/// Loads what the policy names. The same files give the same bytes.
+/// Loads the files of the policy. The same files give the same bytes.
 pub fn load(policy: &Policy, files: &impl Files) -> Loaded {
     let mut loader = Loader {
         policy,
@@ -184,7 +184,7 @@ impl<F: Files> Loader<'_, F> {
         self.loaded.notes.push(Note { path, what });
     }
 
-    /// The first place that has more than blanks under that name.
+    /// The file in the first folder where this name has text.
     fn find(&mut self, name: &str) -> Option<FileCandidate> {
         let bytes_max = self
             .policy
@@ -260,7 +260,7 @@ impl<F: Files> Loader<'_, F> {
         });
     }
 
-    /// As much of the text as there is room for; nothing where not even its first character fits.
+    /// The part of the text that fits; none if not even its first character does.
     fn fit<'t>(&self, head: &str, text: &'t str, whole: bool) -> Option<&'t str> {
         let room = self.policy.chars_max.saturating_sub(self.used);
         let room = room.checked_sub(count(head))?;
@@ -276,7 +276,7 @@ fn count(text: &str) -> usize {
     text.chars().count()
 }
 
-/// One plain name: no way into another directory.
+/// Whether a name is plain: it cannot lead into another directory.
 fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && name != "."
@@ -285,12 +285,12 @@ fn is_plain(name: &str) -> bool {
         && !name.contains(char::is_control)
 }
 
-/// The text without blanks around it; nothing for what is not text.
+/// The text without surrounding white space; none if the bytes are not text.
 fn decode(found: &FileHead, bytes_max: usize) -> Option<String> {
     let bytes = &found.bytes[..found.bytes.len().min(bytes_max)];
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
-        // The end of what was read may lie within a character.
+        // The read bytes may end inside a character.
         Err(error) if error.error_len().is_none() => {
             std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()?
         }
@@ -300,7 +300,7 @@ fn decode(found: &FileHead, bytes_max: usize) -> Option<String> {
     (!text.contains('\0')).then(|| text.trim().to_owned())
 }
 
-/// Names and patterns of what a file of instructions has no need to contain.
+/// Names and patterns of content that instruction files do not need.
 const DANGERS: &[(&str, &str)] = &[
     ("eval", r"(?-u:\b)eval\s*\("),
     ("new Function", r"(?-u:\b)new\s+Function\s*\("),

@@ -15,7 +15,7 @@ pub struct Budget {
     pub tools: usize,
     /// Additions of the host to the view: injected memory, a date, a provider's framing.
     pub injected: usize,
-    /// Kept free for what an estimate may miss.
+    /// Safety margin for errors of an estimate.
     pub safety: usize,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn share_of(whole: usize, share: f64) -> usize {
     (whole as f64 * share) as usize
 }
 
-/// How much of a limit is used, in percent; 100 if there is none.
+/// Used share of a limit, in percent; 100 if the limit is 0.
 pub(crate) fn percent_of(limit: usize, used: usize) -> f64 {
     if limit == 0 {
         100.0
@@ -64,7 +64,7 @@ model::worded! {
         System = "system",
         Pinned = "pinned",
         CurrentRequest = "current_request",
-        /// Calls that still run, or the newest call with its result cut to its least.
+        /// Calls that still run, or the newest call with its result cut to the minimum.
         ToolLoop = "tool_loop",
         Summary = "summary",
         History = "history",
@@ -88,7 +88,7 @@ model::worded! {
     }
 }
 
-/// No view fits: which parts there are and what each weighs.
+/// No view fits; lists the parts with their tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverBudget {
     pub code: OverBudgetCode,

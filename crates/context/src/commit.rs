@@ -1,6 +1,7 @@
 //! Executes a plan: the node that replaces the leaving items, verified before it is recorded.
 //!
-//! Owns: building nodes and their text; refusing what does not gain. Never: trusting what a host's model wrote.
+//! Owns: building nodes and their text; refusing plans with too little gain. Never: trusting a text of the host's
+//! model.
 
 use std::borrow::Cow;
 
@@ -17,19 +18,19 @@ use crate::ranges;
 use crate::session::{Piece, PieceContent, Session};
 use crate::text;
 
-/// Why a plan was not carried out; the session is as before.
+/// Why a plan was not carried out; the session is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The view changed since the plan was made: plan again.
     #[error("the conversation changed after the compaction was planned")]
     Stale,
-    /// It would gain less than it must, in tokens.
+    /// The gain, in tokens, is smaller than required.
     #[error("the compaction would save {gain} tokens, at least {required} are required")]
     NoProgress { gain: usize, required: usize },
 }
 
 impl Session {
-    /// The items that a plan removes of the view, for a host that summarises them: nodes come as their text.
+    /// The items that a plan removes from the view, for a host that summarises them: nodes come as their text.
     pub fn leaving(&self, plan: &Plan) -> Vec<(Option<ItemId>, &Item)> {
         let leaving = self.removed(plan);
         leaving.map(|piece| (piece.item_id(), &*piece.item)).collect()
@@ -40,7 +41,7 @@ impl Session {
         plan.leaves.iter().filter_map(move |&index| frontier.get(index))
     }
 
-    /// The summaries that a host's model wrote of what a plan removes.
+    /// The summaries by a host's model among the items that a plan removes.
     pub fn summaries(&self, plan: &Plan) -> impl Iterator<Item = &str> {
         self.removed(plan).filter_map(|piece| match &piece.what {
             PieceContent::Node(node) => node.summary.as_deref(),
@@ -48,8 +49,8 @@ impl Session {
         })
     }
 
-    /// The events that carry out a plan, to be recorded and then applied. `summary` is what a host's model wrote of the
-    /// items; a blank or oversized one is shortened or left out, never believed.
+    /// The events that carry out a plan; the caller records them and then applies them. `summary` is a text by the
+    /// host's model; a blank one is left out, an oversized one is shortened.
     pub fn commit(&self, plan: &Plan, summary: Option<&str>) -> Result<Vec<ViewEvent>, Refused> {
         if plan.epoch != self.epoch() {
             return Err(Refused::Stale);
@@ -105,7 +106,7 @@ impl Session {
         let digest = digest.followed_by(crate::digest::read(&items));
         let tokens_before = leaves.iter().map(|piece| piece.tokens).sum();
         let summary = self.summary(plan, summary);
-        // The digest has the room that the node's wrapper and summary leave.
+        // The digest gets the room that the node's wrapper and summary leave.
         let wrapper = self
             .meter()
             .text(&text::node(id, &covers, summary.as_deref(), ""));
@@ -131,7 +132,8 @@ impl Session {
         }
     }
 
-    /// The host's summary, or what older nodes had as theirs, if there is one and room for it: half of the node's.
+    /// The host's summary, else those of the older nodes, in at most half of the node's room. None if there is no
+    /// summary or too little room.
     fn summary(&self, plan: &Plan, summary: Option<&str>) -> Option<String> {
         let older = || self.summaries(plan).collect::<Vec<_>>().join("\n\n");
         let summary = summary.map_or_else(older, str::to_owned);
@@ -160,5 +162,5 @@ impl Node {
     }
 }
 
-/// A shorter summary by a model is useless.
+/// Minimum tokens of a model's summary; a shorter one is useless.
 const SUMMARY_TOKENS_MIN: usize = 40;

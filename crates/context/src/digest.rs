@@ -1,7 +1,7 @@
-//! The facts of a stretch of conversation that survive every compaction: found by rules alone, the same every time.
+//! Facts of a stretch of conversation that survive every compaction, found by deterministic rules.
 //!
-//! Owns: the lines of a digest, where each comes from, and how two digests become one. Never: a model, an order that
-//! depends on anything but the input.
+//! Owns: the lines of a digest, their sources, and merging two digests. Never: a model, an order that depends on
+//! anything but the input.
 //!
 //! Reading order: [`read`] goes through the items with `reader` and `talk`, which use `voice` (own or pasted text),
 //! `cues` (kind of a sentence), `names` (identifiers), `files`, `patch` and `shell` (effects of a call), `outcome` (its
@@ -36,19 +36,19 @@ model::worded! {
         /// A rule the user or the system gave, verbatim.
         Constraint = "## Constraints\n",
         Decision = "## Decisions\n",
-        /// Still to be done.
+        /// An open task.
         Todo = "## Open\n",
-        /// A finished task; it removes a [`LineKind::Todo`] of the same words, also one of an earlier digest.
+        /// A finished task; it removes a [`LineKind::Todo`] with the same words, also one of an earlier digest.
         Done = "## Done\n",
-        /// A file and what was done to it: `created PATH`, `modified PATH`, `deleted PATH`, `renamed PATH (was PATH)`,
-        /// `read PATH`.
+        /// A file and its change: `created PATH`, `modified PATH`, `deleted PATH`, `renamed PATH (was PATH)`, `read
+        /// PATH`.
         File = "## Files\n",
-        /// A command and how it ended: `ok: COMMAND`, `exit N: COMMAND`, `failed: COMMAND`, `no result: COMMAND`.
+        /// A command and its result: `ok: COMMAND`, `exit N: COMMAND`, `failed: COMMAND`, `no result: COMMAND`.
         Command = "## Commands\n",
         Error = "## Errors\n",
-        /// A path, address, hash, number with unit or signature that later work may need, with its few words around.
+        /// A path, address, hash, number with unit or signature that later work may need, with a few words around it.
         Identifier = "## Details\n",
-        /// A sentence of the talk worth keeping.
+        /// A sentence of the conversation worth keeping.
         Excerpt = "## Excerpts\n",
     }
 }
@@ -57,8 +57,8 @@ model::worded! {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DigestLine {
     pub kind: LineKind,
-    /// One line of text, without a bullet and not escaped; a constraint's is its sentence byte for byte, but for line feeds
-    /// and control characters. At most 620 bytes, a constraint's 400.
+    /// One line of text, without a bullet and not escaped. A constraint is its sentence byte for byte, except for line
+    /// feeds and control characters. At most 620 bytes, for a constraint 400.
     pub text: String,
     /// The items that each contain the whole line, ascending; at most eight, the first and the latest. A line without
     /// remaining items is dropped.
@@ -67,14 +67,14 @@ pub struct DigestLine {
     pub worth: f32,
 }
 
-/// The lines of a stretch, by kind, then in order of the conversation.
+/// The lines of a stretch, by kind, then in the order of the conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Digest {
     pub lines: Vec<DigestLine>,
 }
 
-/// Reads a stretch, in the order of the talk. Linear in its size; of large results only the ends and the lines with a signal
-/// are read.
+/// Reads a stretch, in the order of the conversation. Linear in its size; of large results only the ends and the lines
+/// with a signal are read.
 pub fn read(items: &[(ItemId, &Item)]) -> Digest {
     Digest {
         lines: settle::settled(reader::found(items)),
@@ -83,8 +83,8 @@ pub fn read(items: &[(ItemId, &Item)]) -> Digest {
 
 impl Digest {
     /// This digest with the lines of a later one: repeated lines are merged; an outdated line (a finished todo, a file
-    /// touched again) gets its later state. Shorten with [`Digest::within`] after this, not before: a state that was
-    /// left out cannot replace an earlier one.
+    /// changed again) gets its later state. Call [`Digest::within`] after this, not before: a state that was left out
+    /// cannot replace an earlier one.
     #[must_use]
     pub fn followed_by(self, later: Self) -> Self {
         if self.lines.is_empty() {
@@ -97,8 +97,9 @@ impl Digest {
         }
     }
 
-    /// The digest within `tokens_max` as [`Digest::to_text`] writes it: the least worth for its size goes first, with every
-    /// kind given its chance. Constraints come first; where they need more than three fifths of the room, the longest go.
+    /// The digest within `tokens_max`, as [`Digest::to_text`] writes it: lines with the least worth for their size are
+    /// dropped first, and every kind gets a chance. Constraints come first; if they need more than three fifths of the
+    /// room, the longest are dropped.
     #[must_use]
     pub fn within(self, tokens_max: usize, meter: &Meter) -> Self {
         Self {
@@ -106,7 +107,7 @@ impl Digest {
         }
     }
 
-    /// Without what only `id` supports.
+    /// The digest without lines that only `id` supports.
     #[must_use]
     pub fn without(mut self, id: ItemId) -> Self {
         for line in &mut self.lines {
@@ -116,9 +117,9 @@ impl Digest {
         self
     }
 
-    /// As Markdown: a heading for each kind that has lines, a bullet for each line. No line can close an element around
-    /// the digest, open one that names a role, or start a heading: a backslash goes after such a `<` (`<\/name>`) and before
-    /// such a `#`; all other text is byte for byte.
+    /// The digest as Markdown: a heading for each kind that has lines, a bullet for each line. No line can close an
+    /// element around the digest, open one that names a role, or start a heading: a backslash goes after such a `<`
+    /// (`<\/name>`) and before such a `#`; all other text stays byte for byte.
     pub fn to_text(&self) -> String {
         let mut text = String::with_capacity(self.lines.iter().map(|line| line.text.len() + 4).sum());
         let mut kind = None;

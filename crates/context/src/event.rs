@@ -1,6 +1,6 @@
 //! Events of a conversation: an append-only log, from which everything else is computed.
 //!
-//! Owns: the events and what each must hold. Never: how they are written; `record` does.
+//! Owns: the events, and the required content of each. Never: their written form; `record` has it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,26 +16,26 @@ pub enum ViewEvent {
         id: ItemId,
         item: Arc<Item>,
     },
-    /// A stretch was replaced in the view.
+    /// A node replaced items in the view.
     Node(Node),
-    /// Results of tools were replaced by stubs in the view: one batch.
+    /// One batch of tool results was replaced by stubs in the view.
     Masks(Vec<Mask>),
-    /// A context engine shows an item otherwise; one without blocks is not shown.
+    /// A context engine changed an item in the view; without blocks, the item is hidden.
     Rewrite {
         id: ItemId,
         item: Arc<Item>,
     },
-    /// An item stays verbatim whatever is compacted.
+    /// An item stays verbatim through every compaction.
     Pin(ItemId),
     Unpin(ItemId),
-    /// Memories were taken from a stretch that was about to leave.
+    /// Memories were extracted from items that were about to leave.
     Flush {
         key: String,
         facts: usize,
     },
-    /// The conversation goes on from just before this item; the later ones stay in the log.
+    /// The conversation continues from just before this item; later items stay in the log.
     Rewind(ItemId),
-    /// An item is deleted: nothing of it is left, here or in a node.
+    /// An item is deleted: none of it remains, here or in a node.
     Forget(ItemId),
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for NodeId {
 }
 
 impl NodeId {
-    /// The id that reads so.
+    /// Parses an id such as `n3`.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('n')?;
         let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -62,10 +62,10 @@ impl NodeId {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     pub id: NodeId,
-    /// The covered items, as ascending, disjoint ranges, both ends included, without items between them that stayed
-    /// verbatim.
+    /// The covered items, as ascending, disjoint ranges, both ends included; items between them that stayed verbatim
+    /// are not covered.
     pub covers: Vec<(ItemId, ItemId)>,
-    /// The nodes that it replaced; it covers their items too.
+    /// The nodes that it replaced; it also covers their items.
     pub children: Vec<NodeId>,
     /// Digest of the items.
     pub digest: Digest,
@@ -73,21 +73,21 @@ pub struct Node {
     pub summary: Option<String>,
     /// Text in the view: frozen when the node was recorded.
     pub text: String,
-    /// The tokens of what it replaced, and its own, when it was recorded.
+    /// Tokens of the replaced items, and of the node, when it was recorded.
     pub tokens_before: usize,
     pub tokens_after: usize,
     pub reason: CompactionReason,
 }
 
 model::worded! {
-    /// Why a compaction was recorded.
+    /// Reason of a recorded compaction.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum CompactionReason {
         /// The view reached the policy's share.
         Threshold = "threshold",
-        /// It would have reached it soon, and no request was waiting.
+        /// The view would soon have reached it, and no request was waiting.
         Idle = "idle",
-        /// Somebody asked for it.
+        /// A person or a client asked for it.
         Manual = "manual",
         /// The view did not fit, or the backend reported so.
         Overflow = "overflow",
@@ -98,7 +98,7 @@ model::worded! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mask {
     pub id: ItemId,
-    /// Which block of the item.
+    /// Index of the block in the item.
     pub block: usize,
     /// Its replacement in the view, frozen.
     pub stub: String,

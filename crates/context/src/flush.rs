@@ -1,10 +1,10 @@
-//! Asking a model, or rules, for the facts of a leaving span that have to outlive it.
+//! Asks a model, or rules, for the facts of a leaving span that must survive it.
 //!
-//! Owns: the prompt, the meaning of the answer, the written section, and a truthful result. Never: the call of the
-//! model, the date, the file; a host provides these, and a failing host never delays a compaction.
+//! Owns: the prompt, the meaning of the answer, the written section, and a truthful result. Never: calling the model,
+//! the date, the file; a host provides these, and a failing host never delays a compaction.
 //!
-//! Reading order: [`FlushWork::of`] before the span leaves; the host asks a model, or [`by_rules`]; [`finish`] with the answer. The host
-//! records the key of the work in the session and does not ask twice for the same one.
+//! Reading order: [`FlushWork::of`] before the span leaves; the host asks a model, or [`by_rules`]; [`finish`] with the
+//! answer. The host records the key of the work in the session and does not ask again for the same key.
 
 mod reply;
 mod rules;
@@ -27,19 +27,19 @@ model::defaults! {
     pub struct Policy {
         /// A shorter span is not worth a call.
         pub items_min: usize = 4,
-        /// The last so many items are shown.
+        /// Maximum number of items in the prompt, the last ones.
         pub items_max: usize = 60,
         pub item_chars_max: usize = 800,
         pub facts_max: usize = 50,
         pub fact_chars_max: usize = 400,
-        /// After `NO_REPLY`, a remainder of at most so many characters is still a refusal.
+        /// After `NO_REPLY`, a remainder of at most this many characters is still a refusal.
         pub refusal_chars_max: usize = 300,
-        /// The size that the file never grows beyond, in bytes.
+        /// Maximum size of the file, in bytes.
         pub file_bytes_max: usize = 64 * 1024,
     }
 }
 
-/// Which text of [`SYSTEM`] a work was made with; grows with every change of it.
+/// Version of [`SYSTEM`] that a work was made with; it grows with every change of the text.
 const PROMPT_VERSION: u32 = 1;
 
 /// Prompt of the model. One task, one format and one fallback, because of weak models.
@@ -58,10 +58,10 @@ If nothing is worth keeping, answer exactly: NO_REPLY";
 /// One question to a model: a system message and one user message, without tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlushWork {
-    /// SHA-256, in hexadecimal, of the ids and blocks of the whole span and of the prompt's version: the same span, the
-    /// same key.
+    /// SHA-256, in hexadecimal, of the ids and blocks of the whole span and of the prompt's version: equal spans have
+    /// equal keys.
     pub key: String,
-    /// The items that are shown.
+    /// Number of items in the prompt.
     pub items: usize,
     pub system: &'static str,
     pub user: String,
@@ -93,7 +93,7 @@ impl FlushWork {
     }
 }
 
-/// One item with its label; nothing for an item without words. Secrets go before the cut, which might halve one.
+/// One item with its label; none without words. Secrets are removed before the cut, which could split one.
 fn show(item: &Item, policy: &Policy) -> Option<String> {
     let text = words(item);
     let text = redact(text.trim());
@@ -110,7 +110,7 @@ fn show(item: &Item, policy: &Policy) -> Option<String> {
     Some(format!("{label}: {}", inset(head(&text, policy.item_chars_max))))
 }
 
-/// The words of an item; of a call its name and arguments, of reasoning and pictures nothing.
+/// The text of an item; for a call its name and arguments; none for reasoning and pictures.
 fn words(item: &Item) -> String {
     let mut parts = Vec::new();
     for block in &item.blocks {
@@ -124,7 +124,7 @@ fn words(item: &Item) -> String {
     parts.join("\n")
 }
 
-/// Later lines are set in, so that no line of a text can pass for a label or a divider.
+/// Indents later lines, so that no line of a text can pass for a label or a divider.
 fn inset(text: &str) -> String {
     let plain = text.replace(['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'], "\n");
     plain.replace('\n', "\n  ")
@@ -159,14 +159,14 @@ fn key(span: &[(ItemId, &Item)]) -> String {
     model::hex(hash.finalize())
 }
 
-/// Where facts are kept. An implementation:
+/// The file that keeps facts. An implementation:
 /// - writes to one file per workspace inside the user's profile, never into the workspace, which may be published, and
 ///   never falls back to another place;
-/// - makes the file for its owner alone (0600), its directories too (0700);
-/// - follows no link: a link in the place of the file is an error, and its target is not touched;
+/// - creates the file for its owner alone (0600), and so its directories (0700);
+/// - follows no link: a link in place of the file is an error, and its target stays untouched;
 /// - appends the whole section or nothing.
 pub trait Destination {
-    /// The text that is there; empty where there is no file yet.
+    /// The present text; empty if there is no file yet.
     fn read(&self) -> Result<String, Unwritable>;
     fn append(&mut self, section: &str) -> Result<(), Unwritable>;
     /// A path for people to read.
@@ -183,9 +183,9 @@ pub struct Unwritable;
 pub enum Unflushed {
     /// The model answered that there is nothing to keep.
     Suppressed,
-    /// Not one bullet.
+    /// The answer has no bullet.
     Blank,
-    /// The answer ends within its own thinking.
+    /// The answer ends inside its reasoning.
     CutOff,
     /// The call failed.
     Failed,
@@ -194,8 +194,8 @@ pub enum Unflushed {
     Unwritable,
 }
 
-/// Writes the facts in the answer to a [`FlushWork`], if any, and returns their number; a call that failed has no answer. `date` is
-/// the day in UTC, `YYYY-MM-DD`.
+/// Writes the facts in the answer to a [`FlushWork`], if any, and returns their number; a failed call has no answer.
+/// `date` is the day in UTC, `YYYY-MM-DD`.
 pub fn finish(
     answer: Option<&str>,
     date: &str,

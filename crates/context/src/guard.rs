@@ -1,4 +1,4 @@
-//! The guard of a model's window: its width, the source of that number, and whether enough is left.
+//! The guard of a model's window: its width, the source of that number, and the check of the remaining tokens.
 //!
 //! Owns: the priority of the sources, the known windows of models, and the thresholds for a warning and for a block.
 //! Never: asking a backend; a host passes its findings.
@@ -22,7 +22,7 @@ model::worded! {
         Session = "sessionConfig",
         Agent = "agentConfig",
         ModelConfig = "modelsConfig",
-        /// The backend itself, or what is known of the model.
+        /// The backend itself, or the known window of the model.
         Model = "model",
         Default = "default",
     }
@@ -48,7 +48,7 @@ pub struct ModelWindow {
 }
 
 impl ModelWindow {
-    /// The window that the claims give.
+    /// The window that follows from the claims.
     pub fn resolve(claims: &Claims) -> Self {
         let known = || claims.model.as_deref().and_then(known_window);
         let said = [
@@ -71,7 +71,7 @@ impl ModelWindow {
         }
     }
 
-    /// The server has at most so many tokens.
+    /// Narrows the window to at most this many tokens of the server.
     pub fn narrow(&mut self, tokens: usize) {
         if tokens < self.tokens {
             (self.tokens, self.source) = (tokens, WindowSource::Model);
@@ -85,7 +85,7 @@ impl ModelWindow {
     }
 }
 
-/// Minimum that must be left: the tokens, or the share of the window if that is less.
+/// Minimum of remaining tokens: `tokens`, or the share of the window if that is less.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reserve {
     pub tokens: usize,
@@ -102,14 +102,14 @@ impl Reserve {
 /// The thresholds of a guard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
-    /// With less than this left, nothing more is sent; nothing at all is blocked without it.
+    /// With less than this left, requests are blocked; none never blocks.
     pub block: Option<Reserve>,
-    /// With less than this left, a warning is due; there is none without it.
+    /// With less than this left, a warning is due; none never warns.
     pub warn: Option<Reserve>,
 }
 
 impl Limits {
-    /// Ours: the older absolute thresholds, and an eighth and a quarter of a window that is small.
+    /// Ours: the older absolute thresholds, and an eighth and a quarter of a small window.
     pub fn quipu() -> Self {
         let reserve = |tokens, share| Some(Reserve { tokens, share });
         Self {
@@ -150,13 +150,13 @@ pub struct GuardFinding {
 }
 
 impl GuardFinding {
-    /// Tokens; negative if more is used than there is.
+    /// Remaining tokens; negative if the use exceeds the window.
     pub fn remaining(&self) -> i64 {
         let signed = |tokens: usize| i64::try_from(tokens).unwrap_or(i64::MAX);
         signed(self.window) - signed(self.used)
     }
 
-    /// Of the window; 100 if there is none.
+    /// Used share of the window, in percent; 100 if the window is 0.
     pub fn percent(&self) -> f64 {
         percent_of(self.window, self.used)
     }
@@ -166,11 +166,11 @@ model::worded! {
     /// Events for a host.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum GuardEvent {
-        /// Told once until [`Guard::reset_warning`].
+        /// Reported once until [`Guard::reset_warning`].
         Warning = "warning",
-        /// Told at each check that blocks.
+        /// Reported at each check that blocks.
         Blocked = "blocked",
-        /// Enough was left at the check before.
+        /// The previous check found enough.
         ThresholdCrossed = "threshold-crossed",
     }
 }
@@ -183,7 +183,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Judges the use of so many tokens of a window, and returns the events for the host.
+    /// Judges the use of this many tokens of a window, and returns the events for the host.
     pub fn check(&mut self, limits: &Limits, window: usize, used: usize) -> (GuardFinding, Vec<GuardEvent>) {
         let finding = evaluate(limits, window, used);
         let mut events = Vec::new();
@@ -203,13 +203,13 @@ impl Guard {
         (finding, events)
     }
 
-    /// The next check warns again.
+    /// Lets the next check warn again.
     pub fn reset_warning(&mut self) {
         self.warned = false;
     }
 }
 
-/// Judges the use of so many tokens of a window. A block is never a warning too.
+/// Judges the use of this many tokens of a window. A block is never also a warning.
 fn evaluate(limits: &Limits, window: usize, used: usize) -> GuardFinding {
     let mut finding = GuardFinding {
         verdict: Verdict::Ok,
@@ -230,7 +230,7 @@ fn evaluate(limits: &Limits, window: usize, used: usize) -> GuardFinding {
     finding
 }
 
-/// The tokens that should be left, if fewer are.
+/// The required tokens, if fewer are left.
 fn short(finding: &GuardFinding, reserve: Reserve) -> Option<usize> {
     let needed = reserve.of(finding.window);
     let enough = finding

@@ -1,21 +1,21 @@
-//! From one effort to the next until a view fits: the loop of a compaction, without its I/O.
+//! Tries harder efforts until a view fits: the loop of a compaction, without its I/O.
 //!
-//! Owns: the order of efforts and when to stop. Invariant: each effort is tried at most once. Never: executing a plan;
-//! its caller does, with or without a model, and reports the gain.
+//! Owns: the order of efforts, and the end of the loop. Invariant: each effort is tried at most once. Never: executing
+//! a plan; the caller does, with or without a model, and reports the gain.
 
 use crate::budget::Budget;
 use crate::plan::{Decision, Effort, Keep, Plan, Trigger};
 use crate::session::Session;
 
-/// One plan and what came of it.
+/// One plan and its result.
 #[derive(Debug, Clone)]
 pub struct Attempt {
     pub plan: Plan,
-    /// Saved tokens; none if it was refused.
+    /// Saved tokens; none if the plan was refused.
     pub gain: Option<usize>,
 }
 
-/// A compaction under way.
+/// A running compaction.
 #[derive(Debug)]
 pub struct Ladder {
     budget: Budget,
@@ -34,7 +34,7 @@ impl Ladder {
         }
     }
 
-    /// The next plan to carry out; none when the view fits or nothing is left to try.
+    /// The next plan to carry out; none if the view fits or no effort is left.
     pub fn next(&mut self, session: &Session) -> Option<Plan> {
         while let Some(effort) = self.next {
             let gained = self.attempts.last().is_some_and(|attempt| attempt.gain.is_some());
@@ -58,7 +58,7 @@ impl Ladder {
         self.attempts.push(Attempt { plan, gain });
     }
 
-    /// All attempts; the session learns if none was worth it.
+    /// Returns all attempts; the session records if none had enough gain.
     pub fn finish(self, session: &mut Session) -> Vec<Attempt> {
         if !self.attempts.is_empty() && self.attempts.iter().all(|attempt| attempt.gain.is_none()) {
             session.refuse();

@@ -1,11 +1,11 @@
-//! The context engine: a model's view of a conversation, of any length, in any window, with nothing lost.
+//! The context engine: a model's view of a conversation, of any length, in any window, without losing an item.
 //!
-//! Owns: the event log of a conversation and its format; the view that follows from log, policy and budget; when and what to
-//! compact, mask, flush, pin, warn of; presets. Never: I/O, a clock, a model; it asks its host for such work and verifies
-//! what comes back.
+//! Owns: the event log of a conversation and its format; the view that follows from log, policy and budget; the
+//! decisions to compact, mask, flush, pin and warn; presets. Never: I/O, a clock, a model; it asks its host for such
+//! work and verifies the results.
 //!
-//! Reading order: [`event`] (what is recorded), [`session`] (the fold of the events), [`view`] (what a model sees),
-//! [`plan`] (when and what to compact), [`commit`] (verifying and recording it), [`policy`] (every threshold).
+//! Reading order: [`event`] (the recorded events), [`session`] (their fold), [`view`] (the model's items), [`plan`]
+//! (the decision to compact), [`commit`] (verifying and recording it), [`policy`] (every threshold).
 
 pub mod bootstrap;
 pub mod budget;

@@ -1,7 +1,7 @@
-//! When and what to compact: a decision with its inputs, its rule and its expected gain.
+//! The decision to compact, with its inputs, its rule and its expected gain.
 //!
-//! Owns: thresholds at work, the choice of the stretch that leaves, the choice of results to mask. Never: changing the
-//! session; `commit` verifies and records.
+//! Owns: applying thresholds, choosing the stretch that leaves, choosing results to mask. Never: changing the session;
+//! `commit` verifies and records.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -23,7 +23,7 @@ model::worded! {
         Auto = "threshold",
         /// Between requests: only if due soon.
         Idle = "idle",
-        /// A person or a client: whatever the weight.
+        /// A person or a client asked: at any size.
         Manual = "manual",
         /// The backend refused the request as too long.
         Overflow = "overflow",
@@ -31,24 +31,24 @@ model::worded! {
 }
 
 model::worded! {
-    /// How hard to press; each attempt that does not bring the view within its limit is followed by the next.
+    /// Strength of a compaction; if one attempt does not bring the view within its limit, the next effort follows.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Effort {
-        /// Stubs for heavy results, if they gain enough by themselves.
+        /// Stubs for large results, if they gain enough by themselves.
         Mask = "mask",
         /// The oldest stretch becomes a node.
         Compact = "compact",
         /// A short tail; all nodes become one.
         Fold = "fold",
-        /// Nothing but what must stay; every heavy result of it is masked.
+        /// Only required items stay; their large results are masked.
         Strip = "strip",
-        /// The node contains only the place of the originals.
+        /// The node contains only the reference to the originals.
         Bare = "bare",
     }
 }
 
 impl Effort {
-    /// The next harder one.
+    /// The next harder effort.
     pub fn harder(self) -> Option<Self> {
         Self::ALL.into_iter().find(|effort| *effort > self)
     }
@@ -57,22 +57,22 @@ impl Effort {
 /// Inputs of a decision, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inputs {
-    /// The weight of the view.
+    /// Tokens of the view.
     pub used: usize,
-    /// Maximum of the view.
+    /// Maximum tokens of the view.
     pub limit: usize,
-    /// From here on a compaction is due.
+    /// A compaction is due from this size on.
     pub threshold: usize,
     /// Target of a compaction.
     pub target: usize,
-    /// The least gain that is worth a rewrite.
+    /// Minimum gain that justifies a rewrite.
     pub gain_min: usize,
 }
 
 /// The decision.
 #[derive(Debug, Clone)]
 pub enum Decision {
-    /// Nothing, and why.
+    /// Nothing to do, with the reason.
     Keep(Inputs, Keep),
     Compact(Box<Plan>),
 }
@@ -82,9 +82,9 @@ model::worded! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Keep {
         BelowThreshold = "below_threshold",
-        /// An attempt at nearly this weight was not worth it.
+        /// An attempt at nearly this size gained too little.
         RefusedBefore = "refused_before",
-        /// Nothing may leave.
+        /// No item may leave.
         NothingToTake = "nothing_to_take",
     }
 }
@@ -92,7 +92,7 @@ model::worded! {
 /// Plan of a compaction.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The session's epoch and number of items when it was made: a plan of another epoch is void.
+    /// The session's epoch and number of items when the plan was made: a plan of another epoch is void.
     pub epoch: u64,
     pub reason: CompactionReason,
     pub effort: Effort,
@@ -104,12 +104,12 @@ pub struct Plan {
     pub masks: Vec<Mask>,
     /// Expected gain in tokens.
     pub gain_expected: usize,
-    /// The gain below which it is not recorded, in tokens.
+    /// Minimum gain in tokens; with less, the plan is not recorded.
     pub gain_required: usize,
 }
 
 impl Session {
-    /// The weights against which decisions are made.
+    /// The token counts that decide.
     pub fn inputs(&self, budget: &Budget) -> Inputs {
         let policy = self.policy();
         let limit = budget.limit();
@@ -135,7 +135,7 @@ impl Session {
         Inputs { threshold, ..inputs }
     }
 
-    /// Decides at one effort. `Auto` starts at [`Effort::Mask`].
+    /// Decides for one effort. `Auto` starts at [`Effort::Mask`].
     pub fn decide(&self, budget: &Budget, trigger: Trigger, effort: Effort) -> Decision {
         let inputs = self.inputs_of(budget, trigger);
         let fits = inputs.used <= inputs.limit;
@@ -206,7 +206,7 @@ impl Session {
         }))
     }
 
-    /// The pieces that leave: those of the stretch that can leave.
+    /// The pieces that leave: those of the stretch that are not kept.
     fn leaves(&self, inputs: &Inputs, effort: Effort) -> Vec<usize> {
         let kept = self.kept(effort);
         self.stretch(inputs, effort)
@@ -238,7 +238,7 @@ impl Session {
         }
     }
 
-    /// The stretch that leaves: from the first piece that may, to the last safe cut that spares the tail.
+    /// The stretch that leaves: from the first piece that may leave, to the last safe cut before the tail.
     fn stretch(&self, inputs: &Inputs, effort: Effort) -> Range<usize> {
         let policy = self.policy();
         let pieces = self.frontier();
@@ -287,7 +287,7 @@ impl Session {
         wish.max(least).min(free).min(span_tokens)
     }
 
-    /// Heavy results that may be masked, oldest first. At the hardest efforts the newest are taken, too.
+    /// Large results that may be masked, oldest first. The hardest efforts also take the newest.
     fn masks(&self, inputs: &Inputs, effort: Effort) -> Vec<Heavy<'_>> {
         let policy = self.policy();
         let (protected, heavy_over) = if effort >= Effort::Strip {
@@ -314,7 +314,8 @@ impl Session {
         found
     }
 
-    /// The results of an item. One that is its item's only block weighs what the item does: nothing is counted twice.
+    /// The results of an item. A result that is its item's only block has the item's tokens, so that they are not
+    /// counted twice.
     fn heavy<'a>(&'a self, index: usize, id: ItemId, piece: &'a Piece) -> impl Iterator<Item = Heavy<'a>> {
         let blocks = &piece.item.blocks;
         blocks.iter().enumerate().filter_map(move |(block, part)| {
@@ -336,7 +337,7 @@ impl Session {
         })
     }
 
-    /// Maximum preview of a masked result in its stub.
+    /// Maximum tokens of a masked result's preview in its stub.
     fn preview_tokens(&self, effort: Effort) -> usize {
         if effort >= Effort::Strip {
             0
@@ -345,7 +346,7 @@ impl Session {
         }
     }
 
-    /// The pieces that stay for their importance, where the policy asks for that.
+    /// The pieces that stay because of their importance, if the policy uses importance.
     fn important(&self) -> BTreeSet<usize> {
         let Some(least) = self.policy().keep_importance_over else {
             return BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Every threshold of the engine, each a named value, and the presets.
+//! Every threshold of the engine, as a named value, and the presets.
 //!
 //! Owns: numbers, markers and the choice of methods. Never: reading a configuration; a door builds a policy from it.
 
@@ -11,57 +11,59 @@ use crate::guard::Limits;
 use crate::warn::WarnThreshold;
 
 model::defaults! {
-    /// How the context of one conversation is kept within its budget. Shares are of the limit, 0 to 1. The defaults are ours: they were
-    /// set by survival in view and simulated price together (`trial`). A mask keeps less of a result than a node does, so masks alone must gain
-    /// much.
+    /// Rules that keep the context of one conversation within its budget. Shares are of the limit, 0 to 1. The defaults
+    /// are ours: they were set by survival in view and simulated price together (`trial`). A mask keeps less of a
+    /// result than a node does, so masks alone must gain much.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Policy {
-        /// The preset it was made from.
+        /// Name of the preset it was made from.
         pub name: &'static str = "quipu",
-        /// The view may have this share of what the window leaves for it: the rest is for what an estimate may miss.
+        /// Share of the remaining window that the view may use: the rest is a margin for errors of an estimate.
         pub limit_share: f64 = 1.0,
         /// A compaction is due when the view reaches this share …
         pub compact_at: f64 = 0.85,
-        /// … or this many tokens, whichever comes first: very wide windows are slow and dear long before they are full.
+        /// … or this many tokens, whichever comes first: very wide windows are slow and expensive long before they are
+        /// full.
         pub compact_at_tokens: Option<usize> = Some(400_000),
-        /// While no request waits, a compaction is due from this share on, so that later requests need not wait for one.
+        /// While no request waits, a compaction is due from this share on, so that later requests need not wait for
+        /// one.
         pub compact_idle_at: f64 = 0.65,
         /// Target of a compaction; the distance to `compact_at` is the hysteresis.
         pub target: f64 = 0.45,
-        /// A compaction that gains less is not recorded, unless the view would not fit otherwise.
+        /// A compaction with a smaller gain is not recorded, unless the view would not fit otherwise.
         pub gain_min: f64 = 0.10,
         /// The newest part that stays verbatim, as a share of the target.
         pub tail: f64 = 0.35,
-        /// At least so many of the newest items stay verbatim while the target allows it.
+        /// Minimum number of the newest items that stay verbatim while the target allows it.
         pub tail_items_min: usize = 4,
-        /// At most so many of the newest items stay verbatim.
+        /// Maximum number of the newest items that stay verbatim.
         pub tail_items_max: Option<usize>,
-        /// Older items whose importance is over this stay verbatim.
+        /// Older items with a higher importance stay verbatim.
         pub keep_importance_over: Option<f64>,
         /// Maximum size of a node, as a share of the replaced items.
         pub node_ratio: f64 = 0.25,
-        /// The least room that a node gets, in tokens.
+        /// Minimum room of a node, in tokens.
         pub node_tokens_min: usize = 160,
-        /// All nodes together, as a share of the target; beyond it they are folded into one.
+        /// Maximum of all nodes together, as a share of the target; beyond it they are folded into one.
         pub nodes_share: f64 = 0.60,
-        /// A tool's result heavier than this may be replaced by a stub that names where it can be had again, in tokens.
+        /// A larger tool result may be replaced by a stub that names the way to recover it, in tokens.
         pub mask_over_tokens: usize = 400,
         /// Masks are set in batches that gain at least this share: each batch costs the backend's cache once.
         pub mask_gain_min: f64 = 0.40,
         /// Visible part of a masked result, in tokens.
         pub mask_preview_tokens: usize = 80,
-        /// Where usage warnings are due.
+        /// Thresholds of usage warnings.
         pub warn_at: Vec<WarnThreshold> = vec![at(0.50, Some(200_000)), at(0.75, Some(400_000)), at(0.90, None)],
-        /// What a request must leave of the window.
+        /// Tokens that a request must leave in the window.
         pub guard: Limits = Limits::quipu(),
         /// Windows of agents by their name, in tokens.
         pub agent_windows: BTreeMap<String, usize>,
-        /// Results of tools come in wordings that take turns.
+        /// Whether tool results get alternating wordings.
         pub varies_results: bool,
         /// Form of a node's text.
         pub summary: SummaryStyle = SummaryStyle::Digest,
-        /// The role of a node in a conversation that has a system item; it is always a user's in one without. A digest holds
-        /// words of tools and files, so only a preset that re-creates an older system may choose `System`.
+        /// The role of a node in a conversation that has a system item; without one it is always the user's. A digest
+        /// contains text of tools and files, so only a preset that re-creates an older system may choose `System`.
         pub summary_role: Role = Role::User,
     }
 }
@@ -69,9 +71,9 @@ model::defaults! {
 /// Form of a node's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryStyle {
-    /// The digest of facts, with the host's summary before it where there is one.
+    /// The digest of facts, after the host's summary if there is one.
     Digest,
-    /// The beginnings of the oldest messages, one of `ratio`: as code-buddy does it.
+    /// The beginnings of the oldest messages, one of `ratio`, like code-buddy.
     FirstLines { ratio: usize },
 }
 
@@ -121,12 +123,12 @@ impl Policy {
         }
     }
 
-    /// Safety margin for so many tokens, in tokens.
+    /// Safety margin in tokens for this many tokens.
     pub fn safety(&self, tokens: usize) -> usize {
         tokens.saturating_sub(share_of(tokens, self.limit_share))
     }
 
-    /// The preset of that name.
+    /// The preset with this name.
     pub fn preset(name: &str) -> Option<Self> {
         match name {
             "quipu" => Some(Self::quipu()),

@@ -11,7 +11,7 @@ use transcript::{Block, Item, Role};
 /// A model's answer if it has nothing to write.
 const NO_REPLY: &str = "NO_REPLY";
 
-/// The longest piece of one item that a request shows, in tokens.
+/// Maximum tokens of one item's part in a request.
 const PIECE_TOKENS_MAX: usize = 600;
 
 /// A request to a chat model.
@@ -27,8 +27,8 @@ const WHAT_TO_KEEP: &str = "Write what somebody must know to carry on the work w
      was decided and why, what was done and with what result, what failed, what is open. Copy names, paths, numbers and rules \
      exactly. Tell only what stands there.";
 
-/// Asks the conversation's own model, after everything that it has read, for a summary of the beginning; `end` is the
-/// beginning of the part that stays. The server has already cached the conversation.
+/// Asks the conversation's own model for a summary of everything before `end`, the beginning of the part that stays.
+/// The server has already cached the conversation.
 pub fn summary_of_above(end: &str, tokens_max: usize) -> String {
     let end: String = end.chars().filter(|c| !c.is_control()).take(80).collect();
     let words_max = words_of(tokens_max);
@@ -43,7 +43,7 @@ fn words_of(tokens_max: usize) -> usize {
     (tokens_max * 3 / 5).max(20)
 }
 
-/// Asks for a summary of a stretch. `carried` is the summary of what came before it; blank at the beginning.
+/// Asks for a summary of a stretch. `carried` is the summary of the part before it; blank at the beginning.
 pub fn summary(items: &[&Item], carried: &str, tokens_max: usize, meter: &Meter) -> Request {
     let words_max = words_of(tokens_max);
     let system = format!(
@@ -69,7 +69,7 @@ pub fn summary(items: &[&Item], carried: &str, tokens_max: usize, meter: &Meter)
     }
 }
 
-/// An item as a model reads it: who speaks, and what; without reasoning.
+/// An item as a model reads it: speaker and text, without reasoning.
 pub(crate) fn lines(item: &Item) -> Vec<(String, String)> {
     let speaker = match item.role {
         Role::System => "System",
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_shows_who_said_what_and_lets_nobody_out_of_the_talk() {
+    fn a_request_names_each_speaker_and_no_text_can_close_the_talk() {
         let items = [
             Item::text(Role::User, "ship it </talk> now"),
             Item::outcome("a", "exit 1"),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_that_read_it_all_is_told_where_to_stop() {
+    fn the_prompt_quotes_the_end_of_the_summarised_part() {
         let asked = summary_of_above("Now the\nport is 8443, and so on and on", 200);
         assert!(asked.contains("\u{ab}Now theport is 8443"), "{asked}");
         assert!(asked.contains("120 words") && asked.contains(NO_REPLY));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_read_as_weak_models_give_it() {
+    fn answers_of_weak_models_are_read() {
         let read = |answer| read_summary(answer).unwrap_or_default();
         assert_eq!(read("<think>hm</think>\nThe port is 8443."), "The port is 8443.");
         assert_eq!(read("```markdown\n- one\n- two\n```"), "- one\n- two");

@@ -1,12 +1,12 @@
 //! Sets of item ids as ascending, disjoint ranges with both ends included.
 //!
-//! Owns: their arithmetic. Never: their meaning.
+//! Owns: their set operations. Never: their meaning.
 
 use std::collections::BTreeSet;
 
 use transcript::ItemId;
 
-/// Whether a set holds an id.
+/// Whether a set contains an id.
 pub fn contains(ranges: &[(ItemId, ItemId)], id: ItemId) -> bool {
     let at = ranges.partition_point(|(_, last)| *last < id);
     ranges.get(at).is_some_and(|(first, _)| *first <= id)
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_hold_just_their_ids() {
+    fn ranges_contain_exactly_their_ids() {
         let ids = |numbers: &[u64]| numbers.iter().copied().map(ItemId).collect::<Vec<_>>();
         let set = union(&of(ids(&[7, 1, 2])), &of(ids(&[3, 9])));
         assert_eq!(

@@ -1,6 +1,6 @@
-//! How an event is written: one JSON object, version 1, for a ledger or a file of lines.
+//! The record of an event: one JSON object, version 1, for a ledger or a file of lines.
 //!
-//! Owns: the format (`docs/internals/context.md`). Invariant: `read(write(event)) == event`. Never: where it is kept.
+//! Owns: the format (`docs/internals/context.md`). Invariant: `read(write(event)) == event`. Never: the storage.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use transcript::{Block, Call, Image, Item, ItemId, Outcome, Role, Thinking};
 
 use crate::event::{CompactionReason, Mask, Node, NodeId, ViewEvent};
 
-/// A record that no event is.
+/// A record that contains no event.
 #[derive(Debug, thiserror::Error)]
 #[error("not an event of a conversation: {0}")]
 pub struct Unreadable(serde_json::Error);
@@ -33,7 +33,7 @@ pub fn read(text: &str) -> Result<ViewEvent, Unreadable> {
     }
 }
 
-/// A fault with which a session could not continue.
+/// An error in an event that a session could not process.
 fn flaw(event: &ViewEvent) -> Option<&'static str> {
     let id = match event {
         ViewEvent::Item { id, .. } | ViewEvent::Forget(id) => id.0,
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_session_writes_is_refused() {
+    fn events_that_no_session_writes_are_refused() {
         assert!(node(0, "[[1,1],[3,4]]", "0.5"));
         assert!(!node(0, "[[1,0]]", "0.5"));
         assert!(!node(0, "[[3,4],[1,1]]", "0.5"));

@@ -2,7 +2,7 @@
 //!
 //! Owns: the frontier (the items and nodes in the view, in order), pins, pending calls, counters. Invariants: every
 //! item that arrived and was not rewound or deleted is in the frontier or covered by exactly one node of it; only
-//! [`Session::apply`] changes the state of the log. Never: choosing what to compact; keeping originals that left the
+//! [`Session::apply`] changes the state of the log. Never: choosing items to compact; keeping originals that left the
 //! frontier.
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ use crate::ranges;
 #[derive(Debug, Clone)]
 pub struct Piece {
     pub what: PieceContent,
-    /// Item in the view at that place.
+    /// The item that the view shows at this place.
     pub item: Arc<Item>,
     pub tokens: usize,
 }
@@ -27,7 +27,7 @@ pub struct Piece {
 /// Content of a place in the frontier.
 #[derive(Debug, Clone)]
 pub enum PieceContent {
-    /// An item, some of its results masked perhaps.
+    /// An item; some of its results may be masked.
     Item {
         id: ItemId,
         masked: bool,
@@ -57,14 +57,14 @@ pub struct Session {
     pins: BTreeSet<ItemId>,
     /// Pinned items that are in the view although a node or a mask once replaced them.
     lifted: BTreeSet<ItemId>,
-    /// Calls of the newest turn without a result yet; an id of two of them occurs twice.
+    /// Calls of the newest turn without a result yet; an id shared by two of them occurs twice.
     awaited: Vec<String>,
     flushed: BTreeSet<String>,
-    /// Real tokens of requests, as the backend reported them.
+    /// The backend's reported token counts of requests.
     calibration: Calibration,
-    /// Rises with each event that changes what the view shows before its end.
+    /// Rises with each event that changes the view before its end.
     epoch: u64,
-    /// The weight at which a compaction was last found not worth it.
+    /// Size at which a compaction last gained too little.
     refused_at: Option<usize>,
     metrics: SessionMetrics,
 }
@@ -72,10 +72,10 @@ pub struct Session {
 /// Counters of one conversation since it was opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionMetrics {
-    /// Nodes in the frontier, and their weight.
+    /// Number of nodes in the frontier, and their tokens.
     pub nodes: usize,
     pub nodes_tokens: usize,
-    /// The most items that the frontier ever held.
+    /// Maximum number of items that the frontier ever had.
     pub frontier_items_peak: usize,
     pub compactions: usize,
     pub masks: usize,
@@ -92,7 +92,7 @@ impl Session {
         }
     }
 
-    /// The conversation of a log. Covered items are not counted, so the cost depends on the view only.
+    /// Restores the conversation of a log. Covered items are not counted, so the cost depends on the view only.
     pub fn restore(policy: Policy, meter: Meter, log: Vec<ViewEvent>) -> Self {
         let mut session = Self::new(policy, meter);
         for event in &log {
@@ -119,7 +119,7 @@ impl Session {
         session
     }
 
-    /// Takes in what was recorded. A rewind brings back what compactions hid: only [`Session::restore`] can take it in.
+    /// Applies a recorded event. A rewind restores items that compactions hid: only [`Session::restore`] can apply it.
     pub fn apply(&mut self, event: &ViewEvent) {
         match event {
             ViewEvent::Item { id, item } => {
@@ -143,8 +143,8 @@ impl Session {
         }
     }
 
-    /// Whether pinning or unpinning this item shows its original again, or no longer: then the session must be restored
-    /// from its log, where the original is.
+    /// Whether pinning or unpinning this item changes if its original is shown: then the session must be restored from
+    /// its log, which has the original.
     pub fn must_restore(&self, id: ItemId, pinned: bool) -> bool {
         if pinned {
             !self.shows_original(id)
@@ -153,7 +153,7 @@ impl Session {
         }
     }
 
-    /// Makes this session, restored, the successor of one whose plans are void.
+    /// Makes this restored session the successor of an earlier one: the earlier one's plans are void.
     pub fn succeed(&mut self, earlier: &Self) {
         self.epoch = self.epoch.max(earlier.epoch) + 1;
         self.calibration.clone_from(&earlier.calibration);
@@ -162,7 +162,7 @@ impl Session {
         self.count_nodes();
     }
 
-    /// The event that an arriving item is.
+    /// The event of an arriving item.
     pub fn arrival(&self, item: Arc<Item>) -> ViewEvent {
         ViewEvent::Item {
             id: ItemId(self.next_item),
@@ -170,7 +170,7 @@ impl Session {
         }
     }
 
-    /// Counts anew, for another model.
+    /// Counts again, for another model.
     pub fn set_meter(&mut self, meter: Meter) {
         self.meter = meter;
         for piece in &mut self.frontier {
@@ -181,17 +181,17 @@ impl Session {
         self.calibration = Calibration::default();
     }
 
-    /// Learns that a view which was counted as `counted` tokens was `reported` tokens to the backend, cached ones included.
+    /// Records that the backend counted `reported` tokens, cached ones included, for a view of `counted` tokens.
     pub fn record_usage(&mut self, counted: usize, reported: usize) {
         self.calibration.record(counted, reported);
     }
 
-    /// The expected count of the backend for so many counted tokens.
+    /// The backend's expected count for this many counted tokens.
     pub fn calibrated(&self, counted: usize) -> usize {
         self.calibration.estimate(counted)
     }
 
-    /// Notes that compacting was not worth it, so that it is not tried again until more has come.
+    /// Records that a compaction gained too little, so that it is not tried again until the view has grown.
     pub fn refuse(&mut self) {
         self.refused_at = Some(self.tokens);
     }
@@ -223,17 +223,17 @@ impl Session {
             .any(|piece| matches!(piece.what, PieceContent::Item { id: shown, masked: false } if shown == id))
     }
 
-    /// The weight of the frontier, in tokens.
+    /// Tokens of the frontier.
     pub fn tokens(&self) -> usize {
         self.tokens
     }
 
-    /// How many items arrived.
+    /// Number of items that arrived.
     pub fn items(&self) -> u64 {
         self.next_item
     }
 
-    /// The calls that still run: those of the newest turn without a result yet.
+    /// The running calls: those of the newest turn without a result.
     pub fn pending(&self) -> BTreeSet<String> {
         self.awaited.iter().cloned().collect()
     }
@@ -246,7 +246,7 @@ impl Session {
         &self.metrics
     }
 
-    /// Restarts the counters of masks and of the largest view. Compactions and the tokens they saved stay counted.
+    /// Resets the counters of masks and of the largest view. Compactions and their saved tokens stay counted.
     pub fn clean_up(&mut self) {
         self.metrics = SessionMetrics {
             compactions: self.metrics.compactions,
@@ -264,12 +264,12 @@ impl Session {
         NodeId(self.next_node)
     }
 
-    /// A flush of that key was recorded.
+    /// Whether a flush with this key was recorded.
     pub fn has_flushed(&self, key: &str) -> bool {
         self.flushed.contains(key)
     }
 
-    /// The nodes of the frontier with their weight.
+    /// The nodes of the frontier with their tokens.
     pub fn nodes(&self) -> impl Iterator<Item = (&Arc<Node>, usize)> {
         self.frontier.iter().filter_map(|piece| match &piece.what {
             PieceContent::Node(node) => Some((node, piece.tokens)),
@@ -277,14 +277,14 @@ impl Session {
         })
     }
 
-    /// An item that stays verbatim through any compaction: pinned, or the system's.
+    /// Whether an item stays verbatim through every compaction: a pinned one, or a system item.
     pub fn stays(&self, piece: &Piece) -> bool {
         piece
             .item_id()
             .is_some_and(|id| piece.item.role == Role::System || self.pins.contains(&id))
     }
 
-    /// The index in the frontier of the newest message of the user.
+    /// Index in the frontier of the user's newest message.
     pub fn current_request(&self) -> Option<usize> {
         self.frontier
             .iter()
@@ -424,7 +424,7 @@ impl Session {
     }
 }
 
-/// The events that still hold: a rewind undoes messages and compactions after its item; deletions, flushes and pins of
+/// The events that still apply: a rewind undoes messages and compactions after its item; deletions, flushes and pins of
 /// earlier items stay.
 fn live(log: Vec<ViewEvent>) -> Vec<ViewEvent> {
     let mut live: Vec<ViewEvent> = Vec::with_capacity(log.len());

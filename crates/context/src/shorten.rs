@@ -1,10 +1,10 @@
-//! Making a stretch of conversation smaller with as little loss as can be, without a model.
+//! Makes a stretch of conversation smaller with as little loss as possible, without a model.
 //!
 //! Owns: scoring items, chunking, the worth of sentences, the fallback ladder. Never: the facts that survive (`digest`
-//! reads them), state between calls, deciding when.
+//! reads them), state between calls, the time of a compaction.
 //!
-//! Reading order: [`score`] (what matters), [`chunk`], [`summary`], [`shrink`] (down to a target), [`truncate`] (cutting text
-//! safely).
+//! Reading order: [`score`] (importance), [`chunk`], [`summary`], [`shrink`] (down to a target), [`truncate`] (cutting
+//! text safely).
 
 pub mod chunk;
 pub mod first_lines;

@@ -1,6 +1,6 @@
-//! The words that the engine itself puts into a view: the wrapper of a node and the stub of a masked result.
+//! The text that the engine itself adds to a view: the wrapper of a node and the stub of a masked result.
 //!
-//! Owns: their form. Invariant: nothing inside can end the wrapper or look like another. Never: choosing what is inside.
+//! Owns: their form. Invariant: no content can end the wrapper or imitate one. Never: choosing the content.
 
 use crate::shorten::truncate;
 use crate::tokens::Meter;

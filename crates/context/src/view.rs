@@ -1,6 +1,6 @@
 //! The view: the items for the model. A pure function of the session and a budget.
 //!
-//! Owns: the order of a view, its verification, and the error when there is none. Never: changing the session.
+//! Owns: the order of a view, its verification, and the error if no view fits. Never: changing the session.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ pub struct View {
     pub items: Vec<Arc<Item>>,
     /// Their tokens by the meter.
     pub counted: usize,
-    /// Their tokens for the backend, as far as its reports show.
+    /// Their tokens for the backend, corrected by its reports.
     pub tokens: usize,
 }
 
 impl Session {
-    /// The view at this moment: calls paired, pending ones closed, within its budget or an error.
+    /// The current view: calls paired, pending ones closed, within its budget or an error.
     pub fn assemble(&self, budget: &Budget) -> Result<View, OverBudget> {
         let view = self.unbounded();
         if view.tokens <= budget.limit() {
@@ -33,7 +33,7 @@ impl Session {
         }
     }
 
-    /// Tokens of the view now, including closures of pending calls.
+    /// Tokens of the current view, including closures of pending calls.
     pub fn view_tokens(&self) -> usize {
         self.unbounded().tokens
     }
@@ -54,7 +54,8 @@ impl Session {
         }
     }
 
-    /// Brings the view within its budget without a host: digests alone, each event recorded by `record` before it counts.
+    /// Brings the view within its budget without a host, with digests alone; `record` records each event before it
+    /// applies.
     pub fn fit(
         &mut self,
         budget: &Budget,

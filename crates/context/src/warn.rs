@@ -1,18 +1,18 @@
-//! Warnings about how full a context is.
+//! Warnings about the use of a context.
 //!
-//! Owns: the thresholds, and which of them were reported since the usage last fell. Never: counting tokens, or the
+//! Owns: the thresholds, and those of them that were reported since the usage last fell. Never: counting tokens, or the
 //! reaction.
 
 use std::fmt;
 
 use crate::budget::percent_of;
 
-/// Where a warning is due: at the share of the limit, or at the tokens, whichever comes first.
+/// A threshold of a warning: the share of the limit or the tokens, whichever comes first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WarnThreshold {
-    /// Of the limit, 0 to 1.
+    /// Share of the limit, 0 to 1.
     pub share: f64,
-    /// Very wide windows are slow and dear long before they are full.
+    /// Very wide windows are slow and expensive long before they are full.
     pub tokens: Option<usize>,
 }
 
@@ -33,7 +33,7 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// Of the limit; 100 if there is none.
+    /// Used share of the limit, in percent; 100 if the limit is 0.
     pub fn percent(&self) -> f64 {
         percent_of(self.limit, self.used)
     }
@@ -54,21 +54,21 @@ impl fmt::Display for Warning {
 /// Reported thresholds of one conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Warnings {
-    /// By share, ascending.
+    /// In ascending order of their shares.
     thresholds: Vec<WarnThreshold>,
     /// Number of thresholds, from the lowest, that are reported or below a reported one.
     told: usize,
 }
 
 impl Warnings {
-    /// With these thresholds, in any order; without any, it never warns.
+    /// Creates the warnings with these thresholds, in any order; without any, it never warns.
     pub fn new(mut thresholds: Vec<WarnThreshold>) -> Self {
         thresholds.sort_by(|left, right| left.share.total_cmp(&right.share));
         Self { thresholds, told: 0 }
     }
 
-    /// The warning that is due with `used` of `limit` tokens in use: that of the highest reached threshold, unless it
-    /// or a higher one was reported since the usage last fell below it.
+    /// The warning that is due with `used` of `limit` tokens: for the highest reached threshold, unless that one or a
+    /// higher one was reported since the usage last fell below it.
     pub fn observe(&mut self, used: usize, limit: usize) -> Option<Warning> {
         let reached = self
             .thresholds
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn i32_rearms_what_usage_fell_below() {
+    fn i32_a_threshold_warns_again_after_usage_fell_below_it() {
         let mut warnings = ours();
         assert_eq!(
             shares(&mut warnings, &[95, 60, 80, 80, 40, 50], 100),

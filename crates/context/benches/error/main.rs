@@ -1,7 +1,7 @@
-//! How far off each count is, by kind of text and by true vocabulary: `cargo bench -p context --bench error`.
+//! Error of each count by kind of text and true vocabulary: `cargo bench -p context --bench error`.
 //!
-//! Owns: the tables. More vocabularies are truths too when their files are named: `-- NAME=tokenizer.json ...`. Never: files
-//! of other people in the repository.
+//! Owns: the tables. Files of more true vocabularies can be named: `-- NAME=tokenizer.json ...`. Never: files of other
+//! people in the repository.
 #![expect(clippy::disallowed_methods, reason = "measuring reads the real clock")]
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
@@ -17,7 +17,7 @@ const TRANSCRIPTS: usize = 60;
 
 type Count = Box<dyn Fn(&str) -> usize>;
 
-/// A vocabulary that a bench can count with; it is called as a model that has it.
+/// A vocabulary that a bench can count with, under the name of a model that uses it.
 struct Truth {
     model: String,
     count: Count,
@@ -25,7 +25,7 @@ struct Truth {
 
 struct Baseline {
     name: &'static str,
-    /// Given the model and the text.
+    /// Counts a text for a model: `(model, text)`.
     count: fn(&str, &str) -> usize,
 }
 
@@ -95,7 +95,7 @@ fn own((name, path): (&str, &str)) -> (String, String) {
     (name.to_owned(), path.to_owned())
 }
 
-/// What the tables cost, and how fast counting is.
+/// Cost of the tables, and speed of counting.
 fn cost() {
     println!("| step | ms | resident MiB after |\n|---|---|---|");
     let timed = |name: &str, work: &dyn Fn() -> usize| {
@@ -206,7 +206,7 @@ fn calibrated(truths: &[Truth]) {
     }
 }
 
-/// One conversation of items with what the meter counts and what the backend does.
+/// One conversation of items, each with the meter's count and the backend's.
 fn converse(items: &[(usize, usize)], [first, next, compacted]: &mut [Vec<f64>; 3]) {
     let total = |items: &[(usize, usize)]| {
         items

@@ -1,8 +1,8 @@
 //! Texts of every script and kind, for the error of the counts.
 //!
-//! Owns: sentences written for this bench, and what is made of them by dice. Never: text from elsewhere.
+//! Owns: sentences written for this bench, and random texts made of them. Never: text from elsewhere.
 
-/// Numbers without meaning, the same at every run.
+/// Pseudo-random numbers, the same in every run.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -19,7 +19,7 @@ impl Dice {
     }
 }
 
-/// A kind of content and how to make a sample of it.
+/// A kind of content, and a function that makes a sample of it.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) make: fn(&mut Dice) -> String,
@@ -260,7 +260,7 @@ fn rules(dice: &mut Dice) -> String {
         .concat()
 }
 
-/// An agent's conversation: a system text with its tools, and then what was said, called and read, in one language.
+/// An agent's conversation: a system text with its tools, and then messages, calls and results, in one language.
 pub(crate) fn transcript(dice: &mut Dice) -> Vec<String> {
     let tongue = [
         ENGLISH, ENGLISH, ENGLISH, LATIN, CYRILLIC, CHINESE, JAPANESE, ARABIC,

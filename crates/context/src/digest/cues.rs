@@ -1,7 +1,7 @@
 //! The words of rules, decisions and todos, open or done, in eight languages.
 //!
-//! Owns: the tables and how a sentence is matched against them. Never: the speaker of the sentence; `voice` and
-//! `reader` know it.
+//! Owns: the tables, and matching a sentence against them. Never: the speaker of the sentence; `voice` and `reader`
+//! know it.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -135,7 +135,7 @@ static TABLES: LazyLock<[Regex; 6]> =
 static NOT_RULE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(NO_RULE).expect("the table is fixed and a test compiles it"));
 
-/// Whether a sentence has a cue of that kind.
+/// Whether a sentence has a cue of this kind.
 pub(crate) fn has(cue: Cue, sentence: &str) -> bool {
     TABLES[cue as usize].is_match(sentence)
 }

@@ -1,4 +1,4 @@
-//! The sentences of a talk, in any script, and what each is worth by its shape alone.
+//! Sentences of a conversation, in any script, and the worth of each by its form alone.
 //!
 //! Owns: the end of a sentence; the worth of a sentence by its speaker and content. Never: a list of important words, a
 //! language.
@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use transcript::Role;
 
-/// A longer sentence is cut here: only machines write such lines.
+/// A longer sentence is cut here: only programs write such lines.
 const SENTENCE_BYTES_MAX: usize = 1_000;
 
-/// A line this long that goes on in lower case was wrapped by an editor, not ended.
+/// A line of this length that continues in lower case was wrapped by an editor, not ended.
 const WRAPPED_BYTES_MIN: usize = 40;
 
 const ABBREVIATIONS: [&str; 24] = [
@@ -96,7 +96,7 @@ fn push(found: &mut Vec<Range<usize>>, text: &str, range: Range<usize>) {
     }
 }
 
-/// Without the marks of a list or heading at its beginning.
+/// The text without the marks of a list or heading at its beginning.
 fn unmarked(text: &str) -> &str {
     let text = text.trim_start();
     let bare = text.trim_start_matches(['#', '-', '*', '•', '+']);
@@ -152,7 +152,7 @@ pub fn worth(sentence: &str, role: Role, narrates: bool) -> f32 {
     worth
 }
 
-/// A word in capitals within the sentence, a word of code, or one in quotes.
+/// Whether a sentence contains a capitalised word after its start, a word of code, or a quoted one.
 fn names_something(sentence: &str) -> bool {
     let inner = sentence.split_whitespace().skip(1).any(|word| {
         word.starts_with(char::is_uppercase) && word.len() > 2
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_words_outweigh_the_assistants_and_those_the_narration() {
+    fn user_text_outweighs_assistant_text_and_that_outweighs_narration() {
         let text = "The retry queue lives in Redis";
         let worths = [
             (Role::User, false),

@@ -13,7 +13,7 @@ use super::{patch, shell};
 pub(crate) enum Act {
     Read,
     Created,
-    /// Created, or modified if it was there.
+    /// Created, or modified if it existed.
     Written,
     Modified,
     Deleted,
@@ -24,12 +24,12 @@ pub(crate) enum Act {
 pub(crate) struct Effect {
     pub(crate) act: Act,
     pub(crate) path: String,
-    /// The path it had before, where it is renamed.
+    /// The former path of a renamed file.
     pub(crate) from: Option<String>,
 }
 
 impl Effect {
-    /// An effect on a path that had no other name.
+    /// An effect on a file that keeps its name.
     pub(crate) fn new(act: Act, path: impl Into<String>) -> Self {
         Self {
             act,
@@ -50,7 +50,7 @@ pub(crate) struct TodoEntry {
 pub(crate) struct Deed {
     pub(crate) effects: Vec<Effect>,
     pub(crate) command: Option<String>,
-    /// A whole list that replaces the one before it.
+    /// A whole list, which replaces the previous one.
     pub(crate) todos: Option<Vec<TodoEntry>>,
 }
 
@@ -102,7 +102,7 @@ fn is_shell(name: &str) -> bool {
     SHELLS.split(' ').any(|shell| shell == name)
 }
 
-/// `applyPatch` and `Apply-Patch` read `apply_patch`.
+/// A tool's name in snake case: `applyPatch` and `Apply-Patch` become `apply_patch`.
 fn snake(name: &str) -> String {
     let mut text = String::with_capacity(name.len() + 4);
     let mut lower = false;
@@ -168,7 +168,7 @@ fn paths(fields: &serde_json::Map<String, Value>) -> Vec<String> {
         .collect()
 }
 
-/// Effect of a tool with that name on the paths among its arguments; none if the name is unknown.
+/// Effect of a tool with this name on the paths in its arguments; none if the name is unknown.
 fn by_name(name: &str, sub: &str, fields: &serde_json::Map<String, Value>, paths: &[String]) -> Vec<Effect> {
     // For a tool with many commands, the command decides.
     let words: Vec<&str> = if sub.is_empty() { name } else { sub }.split('_').collect();
@@ -200,7 +200,7 @@ fn by_name(name: &str, sub: &str, fields: &serde_json::Map<String, Value>, paths
     let Some(act) = act(&words, searches) else {
         return Vec::new();
     };
-    // A search or a view is often given a folder.
+    // Searches and views often get a folder.
     let file = |path: &&String| {
         act != Act::Read
             || path
@@ -212,7 +212,7 @@ fn by_name(name: &str, sub: &str, fields: &serde_json::Map<String, Value>, paths
     files.map(|path| Effect::new(act, path.as_str())).collect()
 }
 
-/// By the words of a tool's name, the weightier first.
+/// Change by the words of a tool's name; stronger words decide first.
 fn act(words: &[&str], searches: bool) -> Option<Act> {
     let has = |wanted: &str| wanted.split(' ').any(|wanted| words.contains(&wanted));
     if has("directory dir folder tree directories") {

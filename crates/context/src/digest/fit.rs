@@ -1,4 +1,4 @@
-//! Which lines stay where room is short.
+//! The choice of lines for a small room.
 //!
 //! Owns: the greedy choice by worth per size, with less worth for repeated names and frequent kinds. Never: finding
 //! lines.
@@ -36,10 +36,10 @@ struct Choice<'a> {
     /// Names in each line, of the kinds that can repeat others.
     names: Vec<Vec<u64>>,
     chosen: Vec<bool>,
-    /// The order in which lines were chosen; the last is worth the least.
+    /// The order of the choice; the last line has the least worth.
     order: Vec<usize>,
     told: HashSet<u64>,
-    /// Tokens by kind; 0 means that its heading is not there yet.
+    /// Tokens by kind; 0 means that its heading is not included yet.
     by_kind: [usize; 10],
     used: usize,
     tokens_max: usize,
@@ -74,7 +74,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// The whole is counted only where the sum of its parts leaves room for doubt.
+    /// Counts the whole only if the sum of the parts is close to the limit.
     fn all_fit(&mut self) -> bool {
         if self.costs.iter().sum::<usize>() > self.tokens_max * 11 / 10 {
             return false;
@@ -111,7 +111,7 @@ impl<'a> Choice<'a> {
         self.order.push(at);
     }
 
-    /// All rules, or as many of them as three fifths of the room hold: the shortest first.
+    /// Takes all rules; if they exceed three fifths of the room, only the shortest of them.
     fn take_constraints(&mut self) {
         let is_rule = |at: &usize| self.lines[*at].kind == LineKind::Constraint;
         let mut rules: Vec<usize> = (0..self.lines.len()).filter(is_rule).collect();
@@ -124,7 +124,7 @@ impl<'a> Choice<'a> {
         self.order.clear();
     }
 
-    /// The first objective, shortened if it must be to half of what is left.
+    /// Takes the first objective, shortened if necessary to half of the remaining room.
     fn take_objective(&mut self) {
         if self
             .lines
@@ -145,7 +145,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Worth for size, as an integer so that it orders.
+    /// Worth per size, as an integer so that it can be ordered.
     fn score(&self, at: usize) -> u64 {
         let line = &self.lines[at];
         let names = &self.names[at];

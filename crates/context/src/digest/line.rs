@@ -12,7 +12,7 @@ const ROLES: [&str; 12] = [
     "instructions", "thinking", "result",
 ];
 
-/// One line: runs of white space become one space, control and direction-override characters go.
+/// One line: runs of white space become one space; control and direction-override characters are removed.
 pub(crate) fn single(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     let mut gap = false;
@@ -30,8 +30,8 @@ pub(crate) fn single(text: &str) -> String {
     line
 }
 
-/// As it was written, on one line: only line feeds with the indentation behind them become a space, and hidden characters
-/// go.
+/// The original text on one line: only line feeds with the following indentation become a space, and hidden characters
+/// are removed.
 pub(crate) fn verbatim(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
@@ -47,8 +47,8 @@ fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Where to cut `text` so that at most `bytes_max` remain before the cut: never inside a character, nor before a mark
-/// or joiner that belongs to the character before it.
+/// The place to cut `text` so that at most `bytes_max` remain before it: never inside a character, nor before a mark or
+/// joiner that belongs to the previous character.
 pub(crate) fn floor(text: &str, bytes_max: usize) -> usize {
     if text.len() <= bytes_max {
         return text.len();
@@ -65,13 +65,13 @@ pub(crate) fn floor(text: &str, bytes_max: usize) -> usize {
     at
 }
 
-/// A character that has no meaning without the one before it.
+/// Whether a character only has a meaning together with the previous one.
 fn joins(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{20d0}'..='\u{20ff}'
         | '\u{3099}'..='\u{309a}' | '\u{64b}'..='\u{65f}' | '\u{93c}'..='\u{94d}' | '\u{e31}' | '\u{e34}'..='\u{e3a}')
 }
 
-/// One line of at most `bytes_max` bytes; where something is missing it ends in `…`.
+/// One line of at most `bytes_max` bytes; a shortened one ends in `…`.
 pub(crate) fn shortened(text: &str, bytes_max: usize) -> String {
     let mut line = single(text);
     if line.len() > bytes_max {
@@ -82,7 +82,7 @@ pub(crate) fn shortened(text: &str, bytes_max: usize) -> String {
     line
 }
 
-/// As [`floor`], before the last space when one is near.
+/// Like [`floor`], but before the last space if one is near.
 fn word_floor(text: &str, bytes_max: usize) -> usize {
     let cut = floor(text, bytes_max);
     let space = text[..cut]
@@ -91,7 +91,7 @@ fn word_floor(text: &str, bytes_max: usize) -> usize {
     space.unwrap_or(cut)
 }
 
-/// The part of a line around `focus`, at most about `bytes_max` bytes, with `…` where something is missing.
+/// The part of a line around `focus`, at most about `bytes_max` bytes, with `…` for each omitted part.
 pub(crate) fn around(text: &str, focus: &Range<usize>, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return single(text);
@@ -148,7 +148,7 @@ fn opens(line: &str, at: usize) -> bool {
     alone && name.starts_with(|c: char| c.is_ascii_alphabetic()) && (role || name.contains(['_', '-']))
 }
 
-/// The letters and digits of a text, lower case: two lines with the same key mean the same.
+/// The letters and digits of a text in lower case: two lines with the same key count as equal.
 pub(crate) fn key(text: &str) -> String {
     if text.is_ascii() {
         let mut key = text.to_ascii_lowercase();

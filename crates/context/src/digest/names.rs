@@ -1,15 +1,15 @@
-//! Identifiers: the exact strings that later work needs and no paraphrase keeps.
+//! Identifiers: exact strings that later work needs and that a paraphrase loses.
 //!
 //! Owns: finding paths, addresses, hashes, ids, numbers with units, versions and signatures in any text, in one pass.
-//! Never: judging whether they matter here; `reader` knows who refers to them.
+//! Never: judging their relevance; `reader` knows the references.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 
-/// How surely a string names one thing.
+/// How specific a string is as an identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Strength {
-    /// A word of code: it counts when something else refers to it.
+    /// A word of code: it counts only if something else refers to it.
     Weak,
     /// A path, number with unit, version, constant.
     Fair,
@@ -43,7 +43,7 @@ const EXTENSIONS: [&str; 72] = [
     "gradle", "mk", "png", "svg", "pdf", "zip", "gz", "db", "sqlite", "parquet", "rst", "service", "bak",
 ];
 
-/// Whether a list has a word.
+/// Whether a list contains a word.
 fn listed(list: &str, word: &str) -> bool {
     let borders = |at: usize| list[..at].ends_with(' ') && list[at + word.len()..].starts_with(' ');
     !word.is_empty() && list.match_indices(word).any(|(at, _)| borders(at))
@@ -91,7 +91,7 @@ pub(crate) fn names(text: &str) -> Vec<NameSpan> {
     found
 }
 
-/// Ends of a word of small letters that is not a name: no part of a longer token, no parameters after it.
+/// Whether a byte ends a plain word of small letters: the word is no part of a longer token and has no parameters.
 fn is_plain_end(byte: u8) -> bool {
     matches!(
         byte,
@@ -160,7 +160,7 @@ fn address(text: &str, token: &Range<usize>) -> Option<NameSpan> {
     })
 }
 
-/// A name with its parameters directly behind it, and what it returns.
+/// A name with its parameters directly after it, and its return type.
 fn signature(text: &str, token: &Range<usize>) -> Option<NameSpan> {
     if text.as_bytes().get(token.end) != Some(&b'(') {
         return None;
@@ -325,7 +325,7 @@ fn dashed_date(word: &str) -> bool {
     bytes.len() >= 10 && bytes[4] == b'-' && bytes[7] == b'-' && bytes[..4].iter().all(u8::is_ascii_digit)
 }
 
-/// A path or host, alone or with a line or port behind it.
+/// A path or host, alone or followed by a line or port.
 fn place(word: &str, digits: usize) -> Option<Strength> {
     if !word.contains(['/', '.', ':']) {
         return None;
@@ -372,7 +372,7 @@ fn is_id(word: &str, digits: usize, letters: usize) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
-/// The same for the same name, at every run and on every machine.
+/// A hash that is equal for equal names, in every run and on every machine.
 pub(crate) fn hash(name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_has_none() {
+    fn prose_contains_no_identifiers() {
         assert!(
             found(
                 "We tried it 3 times, and/or asked e.g. Bob. Function(s) are fine; item 2 too.",

@@ -1,4 +1,4 @@
-//! How a call ended, and why it failed.
+//! The end of a call, and the cause of its failure.
 //!
 //! Owns: the exit status in a result's text, the lines with the cause, and the parts of a large result that are read at
 //! all. Never: reading rules or wishes from it.
@@ -9,15 +9,15 @@ use std::sync::LazyLock;
 use regex::Regex;
 use transcript::Outcome;
 
-/// A result up to this size is read whole; of a larger one the head, the tail, and lines with a signal between them.
+/// A result up to this size is read whole; of a larger one, the head, the tail, and lines with a signal in between.
 const WHOLE_BYTES_MAX: usize = 24 * 1024;
 const END_BYTES: usize = 8 * 1024;
 const STATUS_BYTES: usize = 1_024;
 const SIGNALS_MAX: usize = 48;
-/// A longer line is data; so much of it is read.
+/// A longer line is data; only this many bytes of it are read.
 const LINE_BYTES_MAX: usize = 1_024;
 
-/// How a call ended.
+/// The end of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     Passed,
@@ -44,14 +44,14 @@ static CAUSE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The strong ones, which also count if the call is not marked as failed.
+/// The strong patterns, which also count if the call is not marked as failed.
 static LOUD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?m)^[ \t>|E]*(?:error(?:\[E[0-9]+\])?:|Error: |ERROR[: ]|fatal: |FATAL[: ]|panic: |thread '[^'\n]*' (?:\([0-9]+\) )?panicked|[A-Za-z_.]*(?:Error|Exception): |FAILED |npm ERR!|Caused by: |Segmentation fault)",
     )
 });
 
-/// Lines that count problems and found none.
+/// Lines that report zero problems.
 static NONE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?i-u)\b(?:0|no|zero|without) (?:errors?|failures?|failed|problems?)\b|\b(?:errors?|failures?|failed)[:=] ?0\b|\b0 failed",
@@ -62,7 +62,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is fixed and a test compiles it")
 }
 
-/// How it ended; the status is looked for at both ends of the text of a command.
+/// The end of a call; for a command, the status is searched for at both ends of the text.
 pub(crate) fn ending(outcome: &Outcome, command: bool) -> Ending {
     if command {
         let text = &outcome.text;
@@ -83,7 +83,7 @@ pub(crate) fn ending(outcome: &Outcome, command: bool) -> Ending {
     }
 }
 
-/// The line with the cause of a failure, and the one with its place, if they exist; else the last line.
+/// The line with the cause of a failure, and the line with its place, if they exist; else the last line.
 pub(crate) fn causes(text: &str) -> Vec<Range<usize>> {
     let ranges = lines(text);
     let rank = |range: &Range<usize>| {
@@ -116,19 +116,19 @@ pub(crate) fn causes(text: &str) -> Vec<Range<usize>> {
     at.into_iter().map(|index| ranges[index].clone()).collect()
 }
 
-/// Where in a line the cause begins.
+/// The start of the cause in a line.
 pub(crate) fn cause_in(line: &str) -> Option<Range<usize>> {
     LOUD.find(line)
         .or_else(|| CAUSE.find(line))
         .map(|found| found.range())
 }
 
-/// It reports zero errors.
+/// Whether a text reports zero errors.
 pub(crate) fn tells_none(text: &str) -> bool {
     NONE.is_match(text)
 }
 
-/// The loud lines of a result that is not marked as failed.
+/// The lines of a result that match a strong pattern, if the result is not marked as failed.
 pub(crate) fn loud(text: &str) -> Vec<Range<usize>> {
     let found = LOUD
         .find_iter(text)
@@ -141,7 +141,7 @@ pub(crate) fn loud(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The line around a byte, without more than can be read of it.
+/// The line around a byte, limited to the readable length.
 fn line_at(text: &str, at: usize) -> Range<usize> {
     let at = text.floor_char_boundary(at);
     let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
@@ -153,7 +153,7 @@ fn line_at(text: &str, at: usize) -> Range<usize> {
             .max(start)
 }
 
-/// The lines worth reading: all of a short text; of a long one those at its ends and those with a signal.
+/// The lines worth reading: all of a short text; of a long text, those at its ends and those with a signal.
 pub(crate) fn lines(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if text.len() <= WHOLE_BYTES_MAX {

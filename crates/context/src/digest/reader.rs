@@ -1,4 +1,4 @@
-//! Goes through a stretch and writes down its facts in the order of the talk.
+//! Reads a stretch and collects its facts in the order of the conversation.
 //!
 //! Owns: the lines of a call and its result with their worth; references between items. Never: reading messages
 //! (`talk`), merging (`settle`), choosing (`fit`).
@@ -15,18 +15,18 @@ use super::outcome::{self, Ending};
 use super::{DigestLine, LineKind};
 
 pub(crate) const LINE_BYTES_MAX: usize = 280;
-/// Of a line that a tool printed.
+/// Maximum bytes of a detail line from a tool's output.
 const DETAIL_BYTES_MAX: usize = 160;
-/// Of one result or pasted part.
+/// Maximum details of one result or pasted part.
 const DETAILS_MAX: usize = 40;
-/// Of one stretch, before equal ones are merged.
+/// Maximum identifiers of one stretch, before equal ones are merged.
 const IDENTIFIERS_MAX: usize = 1_200;
 /// In a shorter text no line can count as unusual.
 const SHAPED_LINES_MIN: usize = 8;
-/// References are looked for in so much of a call's arguments.
+/// Bytes of a call's arguments that are searched for references.
 const ARGUMENTS_BYTES_MAX: usize = 8 * 1024;
 
-/// The lines of a stretch in the order of the talk, not yet settled.
+/// The lines of a stretch in the order of the conversation, not yet settled.
 pub(crate) fn found(items: &[(ItemId, &Item)]) -> Vec<DigestLine> {
     let mut reader = DigestReader::default();
     for (at, &(id, item)) in items.iter().enumerate() {
@@ -42,7 +42,7 @@ pub(crate) struct ItemPlace {
     pub(crate) id: ItemId,
 }
 
-/// The text of a line, or what it will be made of if the line is kept.
+/// The text of a line, or its source if the text is made later.
 pub(crate) enum Text<'a> {
     Made(String),
     Around(&'a str, Range<usize>),
@@ -57,7 +57,7 @@ struct FoundLine<'a> {
     names: Vec<u64>,
 }
 
-/// A call whose result is not there yet.
+/// A call that has no result yet.
 struct Pending {
     place: ItemPlace,
     deed: Deed,
@@ -73,7 +73,7 @@ pub(crate) struct Ask {
 #[derive(Default)]
 pub(crate) struct DigestReader<'a> {
     found: Vec<FoundLine<'a>>,
-    /// Where a name was last used in talk or in a call.
+    /// The last use of a name in a message or a call.
     used: HashMap<u64, usize>,
     pending: Vec<Pending>,
     by_call: HashMap<String, Vec<usize>>,
@@ -82,7 +82,7 @@ pub(crate) struct DigestReader<'a> {
     pub(crate) objective: bool,
     /// The user's latest ask after the objective.
     pub(crate) latest: Option<Ask>,
-    /// The question with which the assistant ended the item before.
+    /// The question at the end of the assistant's previous item.
     pub(crate) question: Option<Ask>,
 }
 
@@ -165,7 +165,7 @@ impl<'a> DigestReader<'a> {
         });
     }
 
-    /// A list of todos takes the place of the one before it.
+    /// Replaces the previous list of todos.
     fn list(&mut self, place: ItemPlace, entries: &[files::TodoEntry]) {
         let dropped = std::mem::take(&mut self.listed);
         self.found.retain(|found| {
@@ -325,13 +325,14 @@ impl FoundLine<'_> {
 /// A line with identifiers in generated text.
 pub(crate) struct DetailLine {
     pub(crate) range: Range<usize>,
-    /// In the line.
+    /// The important part of the line.
     pub(crate) focus: Range<usize>,
     pub(crate) worth: f32,
     pub(crate) names: Vec<u64>,
 }
 
-/// The lines with identifiers, in order, the best of many: an unusual line is worth more than one of a list.
+/// The lines with identifiers, in order, and the best if there are many: an unusual line is worth more than a line of a
+/// list.
 pub(crate) fn details(text: &str) -> Vec<DetailLine> {
     let lines = outcome::lines(text);
     let mut shapes: HashMap<u64, usize> = HashMap::new();
@@ -370,7 +371,7 @@ pub(crate) fn details(text: &str) -> Vec<DetailLine> {
     found
 }
 
-/// How a line begins, without its letters and digits: the lines of one list or log have the same.
+/// The form of a line's beginning, without its letters and digits: lines of one list or log share it.
 fn shape(line: &str) -> u64 {
     let mut shape = 0_u64;
     let mut last = 0_u64;
@@ -402,7 +403,7 @@ pub(crate) fn hashes(text: &str, names: &[NameSpan]) -> Vec<u64> {
         .collect()
 }
 
-/// From the first to the last name of at least that strength.
+/// From the first to the last name of at least this strength.
 pub(crate) fn focus(names: &[NameSpan], least: Strength) -> Option<Range<usize>> {
     let mut strong = names.iter().filter(|name| name.strength >= least);
     let first = strong.next()?;
@@ -420,7 +421,7 @@ fn updated(effect: &Effect, result: &str) -> Effect {
     }
 }
 
-/// A command that only reads; its findings are in its result.
+/// Whether a command only reads; its findings are in its result.
 fn only_looks(command: &str) -> bool {
     let looks = [
         "ls", "cat", "pwd", "cd", "echo", "head", "tail", "grep", "rg", "find", "which", "wc", "sed", "less",

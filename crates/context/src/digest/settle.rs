@@ -9,10 +9,10 @@ use transcript::ItemId;
 use super::{DigestLine, LineKind, line};
 
 const SOURCES_MAX: usize = 8;
-/// The first objective and the latest.
+/// Maximum objectives: the first one and the latest ones.
 const OBJECTIVES_MAX: usize = 4;
 
-/// How many lines of a kind a digest holds, whatever the length of the talk.
+/// Maximum lines of a kind in a digest, for any length of the conversation.
 fn lines_max(kind: LineKind) -> usize {
     match kind {
         LineKind::Constraint => usize::MAX,
@@ -25,8 +25,8 @@ fn lines_max(kind: LineKind) -> usize {
     }
 }
 
-/// Settles lines that come in the order of the talk; the result is by kind, then in that order. Settling twice changes
-/// nothing.
+/// Settles lines in the order of the conversation; the result is sorted by kind, then in that order. Settling twice
+/// changes nothing.
 pub(crate) fn settled(lines: Vec<DigestLine>) -> Vec<DigestLine> {
     let mut kept: Vec<Option<DigestLine>> = Vec::with_capacity(lines.len());
     let mut known: HashMap<(u8, String), usize> = HashMap::with_capacity(lines.len());
@@ -100,13 +100,13 @@ fn merged(earlier: DigestLine, later: DigestLine) -> DigestLine {
     match later.kind {
         LineKind::File => touched(earlier, later),
         LineKind::Command | LineKind::Todo | LineKind::Done => later,
-        // The same sentence in two roles: the weightier stays, as it was written.
+        // The same sentence in two roles: the weightier line stays unchanged.
         _ if later.kind < earlier.kind => later,
         _ => earlier,
     }
 }
 
-/// State of a file after one more touch. The line belongs to the item with that state.
+/// State of a file after one more change. The line belongs to the item with that state.
 fn touched(earlier: DigestLine, later: DigestLine) -> DigestLine {
     let state = |line: &DigestLine| {
         line.text
@@ -132,7 +132,7 @@ fn bounded(mut sources: Vec<ItemId>) -> Vec<ItemId> {
     sources
 }
 
-/// Removes the open todos that a later line of the same words calls done.
+/// Removes the open todos that a later line with the same words marks as done.
 fn tick(lines: &mut Vec<DigestLine>) {
     let of = |kind: LineKind| {
         lines
@@ -177,7 +177,7 @@ fn words(text: &str) -> Vec<String> {
     found
 }
 
-/// No more lines of a kind than a digest holds: the least worth goes, of equals the older.
+/// Limits the lines of a kind: the least worth is dropped, among equals the older.
 fn bound(lines: Vec<DigestLine>) -> Vec<DigestLine> {
     let mut left: Vec<DigestLine> = Vec::with_capacity(lines.len());
     let mut lines = lines.into_iter().peekable();

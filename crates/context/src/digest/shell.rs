@@ -1,11 +1,11 @@
 //! Effects of a shell command on files, read from its text.
 //!
-//! Owns: words, quotes, here-documents, redirections and the common programs. Never: expanding a variable or a pattern; a
-//! path that needs it is left out.
+//! Owns: words, quotes, here-documents, redirections and the common programs. Never: expanding a variable or a pattern;
+//! a path that needs it is left out.
 
 use super::files::{Act, Effect};
 
-/// A longer script is read so far.
+/// Maximum bytes of a script that are read.
 const SCRIPT_BYTES_MAX: usize = 16 * 1024;
 const PATH_BYTES_MAX: usize = 300;
 
@@ -98,7 +98,7 @@ fn tokens(script: &str) -> Vec<Token> {
     found
 }
 
-/// Behind the line that is only `name`.
+/// The place after the line that contains only `name`.
 fn end_of_body(body: &str, name: &str) -> Option<usize> {
     let mut at = 0;
     for line in body.split_inclusive('\n') {
@@ -218,7 +218,7 @@ fn each(found: &mut Vec<Effect>, act: Act, folder: &str, paths: &[&str]) {
     }
 }
 
-/// The last path is where the others go.
+/// Effects of a move or copy: the last path is the destination.
 fn moved(found: &mut Vec<Effect>, act: Act, folder: &str, paths: &[&str]) {
     let Some((&target, sources)) = paths.split_last() else {
         return;
@@ -254,7 +254,7 @@ fn push(found: &mut Vec<Effect>, act: Act, folder: &str, path: &str, from: Optio
     }
 }
 
-/// `path` as seen from `folder`.
+/// `path` relative to `folder`.
 fn under(folder: &str, path: &str) -> String {
     let path = path.trim_start_matches("./");
     if folder.is_empty() || folder == "." || path.starts_with(['/', '~']) {

@@ -1,6 +1,6 @@
 //! Messages of people: rules, wishes, decisions, todos, and the sentences worth keeping.
 //!
-//! Owns: which kind of line a sentence becomes and what it is worth. Never: a tool's text.
+//! Owns: the kind and the worth of a sentence's line. Never: a tool's text.
 
 use std::ops::Range;
 
@@ -15,12 +15,12 @@ use crate::digest::excerpt;
 
 const SENTENCE_BYTES_MAX: usize = 400;
 const RULES_MAX: usize = 64;
-/// Of one item's prose: the first and the last so many sentences are read, and rules in all of them.
+/// In one item's prose, this many of the first and last sentences are read; rules are found in all sentences.
 const SENTENCES_HEAD: usize = 300;
 const SENTENCES_TAIL: usize = 100;
 const ANSWER_BYTES_MAX: usize = 240;
 
-/// The part of a sentence that is a rule: all of it, or the clause around the cue where it is too long to keep.
+/// The part of a sentence that is a rule: the whole, or the clause around the cue if the sentence is too long.
 fn rule(text: &str, sentence: &Range<usize>, quoted: &[Range<usize>]) -> Option<Range<usize>> {
     let said = &text[sentence.clone()];
     if check_box(said).is_some() {
@@ -56,12 +56,12 @@ fn check_box(sentence: &str) -> Option<(bool, &str)> {
     }
 }
 
-/// A stretch of own words.
+/// A part of a message in the sender's own words.
 struct Talk<'a> {
     text: &'a str,
     role: Role,
     narrates: bool,
-    /// It answers the assistant's question.
+    /// Whether it answers the assistant's question.
     answers: bool,
     place: ItemPlace,
 }
@@ -139,7 +139,7 @@ impl DigestReader<'_> {
         }
     }
 
-    /// The sentences of own words; returns the range of the last.
+    /// Reads the sentences of own words; returns the range of the last.
     fn sentences(&mut self, talk: &Talk<'_>) -> Option<Range<usize>> {
         let ranges = excerpt::sentences(talk.text);
         let quoted = if matches!(talk.role, Role::User | Role::System) {
@@ -242,7 +242,7 @@ impl DigestReader<'_> {
         }
     }
 
-    /// Pasted text: its identifiers, and for a user's also its errors.
+    /// Reads pasted text: its identifiers, and in a user's message also its errors.
     fn pasted(&mut self, place: ItemPlace, text: &str, role: Role) {
         if role == Role::User {
             for range in outcome::loud(text).into_iter().take(3) {

@@ -195,7 +195,7 @@ fn files_end_in_their_latest_state() {
 }
 
 #[test]
-fn a_todo_goes_when_it_is_done() {
+fn a_todo_is_removed_when_it_is_done() {
     let older = digest(&[
         user("- [ ] migrate the users table\n- [ ] write the changelog"),
         assistant("We still need to rotate the signing keys."),
@@ -215,7 +215,7 @@ fn a_todo_goes_when_it_is_done() {
 }
 
 #[test]
-fn what_is_told_twice_stands_once_and_the_forgotten_goes() {
+fn a_repeated_sentence_is_one_line_until_all_its_sources_are_forgotten() {
     let talk = [
         assistant("The gateway listens on port 8443 today."),
         user("and the gateway listens on port 8443 today."),
@@ -239,7 +239,7 @@ fn what_is_told_twice_stands_once_and_the_forgotten_goes() {
 }
 
 #[test]
-fn what_later_talk_refers_to_is_worth_more() {
+fn a_line_that_later_items_refer_to_is_worth_more() {
     let mut items = vec![
         result("a", "src/one.rs:10: x\nsrc/two.rs:20: y", false),
         assistant("src/two.rs:20 looks wrong."),
@@ -276,7 +276,7 @@ fn a_line_unlike_the_others_of_its_result_is_worth_more() {
 }
 
 #[test]
-fn little_room_holds_the_rule_and_the_objective() {
+fn a_small_room_holds_the_rule_and_the_objective() {
     let mut items = session();
     items.extend((0..200).map(|n| {
         assistant(&format!(
@@ -293,7 +293,7 @@ fn little_room_holds_the_rule_and_the_objective() {
 }
 
 #[test]
-fn what_was_pasted_gives_details_and_errors_but_no_rules() {
+fn pasted_text_gives_details_and_errors_but_no_rules() {
     let pasted = user(
         "It breaks:\n```\nfatal: bad object 9fceb02d0ae598e95dc970b74767f19372d61af8\nnever do this\n```",
     );

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// A stretch of whole lines.
+/// A run of whole lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VoicePart {
     pub(crate) range: Range<usize>,
@@ -70,7 +70,7 @@ impl<'a> VoiceState<'a> {
         }
         if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| bare.starts_with(mark)) {
             let length = bare.len() - bare.trim_start_matches(&mark[..1]).len();
-            // A fence may open and close on one line.
+            // A fence can open and close on one line.
             if !bare[length..].contains(mark) {
                 self.fence = Some(&bare[..length]);
             }
@@ -92,7 +92,7 @@ impl<'a> VoiceState<'a> {
         !self.paragraph_pasted && !bare.starts_with('>')
     }
 
-    /// Where the element ends that opens on this line.
+    /// The end of the element that opens on this line.
     fn element(&mut self, text: &str, start: usize, bare: &str) -> Option<usize> {
         let name = bare.strip_prefix('<')?;
         let name = &name[..name
@@ -118,7 +118,7 @@ fn is_listed(bare: &str) -> bool {
         || bare.starts_with(|c: char| c.is_ascii_digit()) && bare.contains(['.', ')'])
 }
 
-/// A line that a program wrote, or that is code.
+/// Whether a line is code or a program's output.
 fn is_machine(bare: &str) -> bool {
     let starts = [
         "$ ", "% ", ">>> ", "+++ ", "--- a/", "@@ ", "diff --git", "index ", "at ", "File \"", "Traceback",
@@ -144,7 +144,7 @@ fn is_machine(bare: &str) -> bool {
     digits >= 5 && marks >= 2 || bare.ends_with([';', '{']) && !bare.ends_with("&lt;")
 }
 
-/// The quoted stretches of a text, within its paragraphs; one that is never closed goes to the end of its paragraph.
+/// The quoted parts of a text, each within its paragraph; an unclosed one ends with its paragraph.
 pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Option<(usize, char)> = None;
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn pasted_text_is_told_from_own_words() {
+    fn pasted_text_is_separated_from_own_words() {
         for (text, wanted) in [
             ("mine\n```\nnot\n```\nmine too", "mine|mine too"),
             ("mine\n> not\nmine", "mine|mine"),

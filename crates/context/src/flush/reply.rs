@@ -1,15 +1,15 @@
 //! Reads a model's answer to the archivist's prompt.
 //!
-//! Owns: refusal, facts, and what is neither. Never: trust in the format; a weak model quotes, fences, numbers and thinks
-//! aloud.
+//! Owns: recognising refusals and facts, dropping other text. Never: trust in the format; a weak model quotes, fences,
+//! numbers and thinks aloud.
 
 use super::sentinel::strip_sentinel;
 use super::{Policy, Unflushed};
 use model::redact::redact;
 
-/// Reads an answer. A refusal with a short remark, in any case and any quotes, is a refusal; with a long text it is not.
-/// Lines that are not bullets are not facts. At least one comes back; each is one line without its bullet and without secrets, none
-/// is there twice.
+/// Reads an answer. A refusal with a short remark, in any case and any quotes, is a refusal; one with a long text is
+/// not. Lines without a bullet are not facts. Returns at least one fact; each is one line without its bullet and
+/// without secrets, and none appears twice.
 pub fn parse_reply(text: &str, policy: &Policy) -> Result<Vec<String>, Unflushed> {
     let text = without_thinking(text).ok_or(Unflushed::CutOff)?.trim();
     let rest = match strip_sentinel(text) {
@@ -35,7 +35,7 @@ pub fn parse_reply(text: &str, policy: &Policy) -> Result<Vec<String>, Unflushed
     }
 }
 
-/// Without a `<think>` element at the beginning; nothing if it is not closed.
+/// The text without a `<think>` element at the beginning; none if the element is not closed.
 fn without_thinking(text: &str) -> Option<&str> {
     for (open, close) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
         if let Some(inner) = text.trim_start().strip_prefix(open) {
@@ -57,7 +57,7 @@ fn bullet(line: &str) -> Option<&str> {
     ((1..=3).contains(&digits) && rest.starts_with(char::is_whitespace)).then_some(rest)
 }
 
-/// The fact as it is kept; nothing for one without letters and for a refusal.
+/// The fact in its stored form; none for a text without letters and for a refusal.
 fn fact(text: &str, policy: &Policy) -> Option<String> {
     let line: String = text
         .chars()

@@ -1,27 +1,27 @@
 //! The facts of a leaving span without a model.
 //!
-//! Owns: which lines of the span's digest are facts. Never: how the digest finds them.
+//! Owns: the choice of digest lines that are facts. Never: finding the lines; the digest does.
 
 use model::redact::redact;
 use transcript::{Block, Call, Item, ItemId, Role};
 
 use crate::digest::{self, DigestLine, LineKind};
 
-/// The kinds of lines that outlive the work at hand.
+/// The kinds of lines that stay useful after the current work.
 const KINDS: [LineKind; 4] = [
     LineKind::Constraint,
     LineKind::Decision,
     LineKind::Todo,
     LineKind::Identifier,
 ];
-/// A line of less worth is said on the way to a call, or pasted.
+/// A line of less worth announces a call, or is pasted.
 const WORTH_MIN: f32 = 0.45;
 const FACTS_MAX: usize = 20;
-/// Marks a fact that no model wrote.
+/// Marks a fact without a model.
 const TAGS: &str = "#auto-extracted #compaction";
 
-/// The facts that the digest of the user's and the assistant's words holds, a bullet for each, as a model would answer; the most
-/// worth first.
+/// The facts in the digest of the user's and the assistant's text, one bullet for each, like a model's answer; the
+/// highest worth first.
 pub fn by_rules(span: &[(ItemId, &Item)]) -> String {
     let said: Vec<(ItemId, Item)> = span.iter().map(|(id, item)| (*id, spoken(item))).collect();
     let said: Vec<(ItemId, &Item)> = said.iter().map(|(id, item)| (*id, item)).collect();
@@ -32,7 +32,7 @@ pub fn by_rules(span: &[(ItemId, &Item)]) -> String {
     lines.iter().take(FACTS_MAX).map(bullet).collect()
 }
 
-/// An item without its results. Secrets go before the digest shortens a line, which might halve one.
+/// An item without its results. Secrets are removed before the digest shortens a line, which could split one.
 fn spoken(item: &Item) -> Item {
     let is_talk = matches!(item.role, Role::User | Role::Assistant);
     let blocks = item.blocks.iter().filter_map(|block| match block {

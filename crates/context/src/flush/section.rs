@@ -1,15 +1,15 @@
 //! The section of facts that is added to a file of memories.
 //!
-//! Owns: its text, that nothing the file has is added again, and the file's bound. Never: writing it.
+//! Owns: its text, not repeating facts of the file, and the file's maximum size. Never: writing it.
 
 use std::collections::BTreeSet;
 
 use super::Policy;
 use model::redact::redact;
 
-/// The text to append to `existing`: a heading with the day and a bullet for each new fact. Nothing where no fact is new,
-/// where the file has no room for one, or where `date` is not `YYYY-MM-DD`. Facts that no longer fit are left out, the
-/// first ones stay.
+/// The text to append to `existing`: a heading with the day and a bullet for each new fact. None if no fact is new, if
+/// the file has no room for one, or if `date` is not `YYYY-MM-DD`. The first facts are kept; those that do not fit are
+/// left out.
 pub fn render_section(date: &str, facts: &[String], existing: &str, policy: &Policy) -> Option<String> {
     if !is_date(date) {
         return None;
@@ -44,7 +44,7 @@ pub fn render_section(date: &str, facts: &[String], existing: &str, policy: &Pol
     any.then_some(section)
 }
 
-/// Comparable form of a fact: without case, blanks and the final stop.
+/// A fact in comparable form: without case, white space and the final stop.
 fn plain(fact: &str) -> String {
     let words: Vec<String> = fact.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ").trim_end_matches(['.', '。']).to_owned()

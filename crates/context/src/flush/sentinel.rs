@@ -1,4 +1,4 @@
-//! Keeping `NO_REPLY` from people.
+//! Removes `NO_REPLY` from texts for people.
 //!
 //! Owns: the forms of the sentinel. Never: its effect on a flush.
 
@@ -9,8 +9,8 @@ fn is_wrapping(c: char) -> bool {
     c.is_whitespace() || "\"'`*_<[({“„‘«「\u{feff}\u{200b}".contains(c)
 }
 
-/// Text after the sentinel at the beginning of a text, after any blanks, quotes or emphasis; none if it does not begin
-/// so.
+/// Text after the sentinel at the beginning of a text, after any white space, quotes or emphasis; none if the text does
+/// not begin with it.
 pub(super) fn strip_sentinel(text: &str) -> Option<&str> {
     let text = text.trim_start_matches(is_wrapping);
     let head = text.get(..SENTINEL.len())?;

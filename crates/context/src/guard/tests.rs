@@ -64,7 +64,7 @@ fn wg_1_the_first_source_decides() {
 }
 
 #[test]
-fn wg_3_evaluates_what_is_left() {
+fn wg_3_evaluates_the_remaining_tokens() {
     let limits = Limits::codebuddy();
     let finding = evaluate(&limits, 100_000, 10_000);
     assert_eq!(
@@ -128,7 +128,7 @@ fn wg_5_no_window_is_full() {
 }
 
 #[test]
-fn wg_6_a_warning_is_told_once_until_reset() {
+fn wg_6_a_warning_is_reported_once_until_reset() {
     let mut guard = Guard::default();
     let warnings = |guard: &mut Guard| {
         (0..3)
@@ -141,7 +141,7 @@ fn wg_6_a_warning_is_told_once_until_reset() {
 }
 
 #[test]
-fn wg_6_each_blocking_check_tells() {
+fn wg_6_each_blocking_check_is_reported() {
     let mut guard = Guard::default();
     for _ in 0..3 {
         assert_eq!(check(&mut guard, 90_000).1, [GuardEvent::Blocked]);
@@ -218,7 +218,7 @@ proptest! {
     }
 
     #[test]
-    fn i33_a_block_is_told_as_a_block_only(usage in proptest::collection::vec(0..40_000usize, 1..20), tokens in 0..40_000usize) {
+    fn i33_a_block_is_reported_only_as_a_block(usage in proptest::collection::vec(0..40_000usize, 1..20), tokens in 0..40_000usize) {
         let mut guard = Guard::default();
         for used in usage {
             let (finding, events) = guard.check(&Limits::quipu(), tokens, used);

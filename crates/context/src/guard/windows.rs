@@ -1,13 +1,13 @@
-//! How wide the windows of known models are.
+//! Windows of known models.
 //!
 //! Owns: the table (`windows.txt`). Never: a guess for an unknown model.
 
-/// Beginnings of models' names, after the names of routers and vendors, with their windows in tokens. The longest match
+/// Prefixes of models' names, without the names of routers and vendors, with their windows in tokens. The longest match
 /// decides. Vendors' published values; for models with a wider window at a higher price or on request, the common one.
 const WINDOWS: &str = include_str!("windows.txt");
 
-/// The window of a model of that name in tokens, if it is known. Case, routers and vendors in front, and what follows the family
-/// do not matter: `openrouter/openai/gpt-5-mini:free`, `us.anthropic.claude-opus-4`, `llama3.1:8b`.
+/// The window of the named model in tokens, if it is known. Case, routers and vendors in front, and the text after the
+/// family do not matter: `openrouter/openai/gpt-5-mini:free`, `us.anthropic.claude-opus-4`, `llama3.1:8b`.
 pub fn known_window(model: &str) -> Option<usize> {
     let name = model.trim().to_lowercase();
     let starts = name

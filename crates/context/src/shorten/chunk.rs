@@ -1,6 +1,7 @@
 //! Dividing a stretch of conversation into chunks that are summarised one by one.
 //!
-//! Owns: how many chunks, and where they end. Never: counting tokens (a caller brings the weights), the text of a chunk.
+//! Owns: the number of chunks, and their ends. Never: counting tokens (a caller passes the weights), the text of a
+//! chunk.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -10,15 +11,15 @@ use transcript::{Item, cut};
 
 use crate::budget::share_of;
 
-/// By how much a chunk may exceed an even share.
+/// Factor by which a chunk may exceed an even share.
 const SLACK: f64 = 1.2;
 
 /// A part of a stretch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    /// Its place among the chunks, from 0.
+    /// Its index among the chunks, from 0.
     pub index: usize,
-    /// The places of its items in the stretch.
+    /// The range of its items in the stretch.
     pub items: Range<usize>,
     pub tokens: usize,
 }
@@ -34,7 +35,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Of messages of so many tokens each; all 0 without any.
+    /// Statistics of messages with these tokens; all 0 without any.
     pub fn of(weights: &[usize]) -> Self {
         let (messages, tokens) = (weights.len(), total(weights));
         Self {
@@ -51,8 +52,8 @@ fn total(weights: &[usize]) -> usize {
     weights.iter().fold(0, |sum, &weight| sum.saturating_add(weight))
 }
 
-/// Divides a stretch into even shares of at most `tokens_max`; `weights` are the tokens of its items. Every item is in exactly
-/// one chunk, in order. No call is parted from its result: only such a group can exceed `tokens_max`.
+/// Divides a stretch into even shares of at most `tokens_max`; `weights` are the tokens of its items. Every item is in
+/// exactly one chunk, in order. No call is separated from its result: only such a group can exceed `tokens_max`.
 pub fn split<I: Borrow<Item>>(items: &[I], weights: &[usize], tokens_max: usize) -> Vec<Chunk> {
     let tokens_max = tokens_max.max(1);
     let sum = total(weights);
@@ -84,8 +85,8 @@ pub fn split<I: Borrow<Item>>(items: &[I], weights: &[usize], tokens_max: usize)
     numbered(chunks)
 }
 
-/// Joins chunks of less than `tokens_min` with the next, a last one with that before it, while the sum stays within
-/// `tokens_max`.
+/// Joins chunks of less than `tokens_min` with the next one, and a small last one with the previous one, while the sum
+/// stays within `tokens_max`.
 pub fn balance(chunks: Vec<Chunk>, tokens_min: usize, tokens_max: usize) -> Vec<Chunk> {
     let mut joined: Vec<Chunk> = Vec::new();
     for chunk in chunks {

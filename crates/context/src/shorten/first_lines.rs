@@ -1,6 +1,6 @@
 //! A stretch as the beginnings of its messages: code-buddy's summary.
 //!
-//! Owns: its lines and its list of failures. Never: which stretch.
+//! Owns: its lines and its list of failures. Never: choosing the stretch.
 
 use std::borrow::Borrow;
 
@@ -13,11 +13,11 @@ use crate::shorten::truncate::Unit;
 const SUMMARY: &str = "[Conversation Summary]";
 /// Maximum length of a listed failure, in UTF-16 code units.
 const FAILURE_UNITS_MAX: usize = 200;
-/// A line of the summary, in UTF-16 code units.
+/// Maximum length of a summary line, in UTF-16 code units.
 const LINE_UNITS_MAX: usize = 100;
 const FAILURES_MAX: usize = 5;
 
-/// The beginnings of messages by user and assistant, the oldest of `ratio`, and the last failures of tools.
+/// The beginnings of the user's and assistant's messages, the oldest one of `ratio`, and the last failures of tools.
 pub fn first_lines<I: Borrow<Item>>(items: &[I], ratio: usize) -> String {
     let mut lines = Vec::new();
     let mut failures = Vec::new();

@@ -1,4 +1,4 @@
-//! How much each item of a conversation matters, as code-buddy scores it.
+//! The importance of each item of a conversation by code-buddy's score.
 //!
 //! Owns: an item's kind, its score and the factors of the score. Never: the use of the score, or items after the given
 //! ones.
@@ -31,7 +31,7 @@ model::worded! {
 }
 
 model::defaults! {
-    /// How to score. The defaults are code-buddy's constants.
+    /// Parameters of the score. The defaults are code-buddy's constants.
     #[derive(Debug, Clone, PartialEq)]
     pub struct ScoreRules {
         /// Worth of each kind alone, 0 to 1, in the order of [`ItemKind`].
@@ -40,15 +40,15 @@ model::defaults! {
         pub recency: f64 = 0.3,
         pub user: f64 = 0.1,
         pub system: f64 = 0.2,
-        /// Text of more UTF-16 code units loses `length_cost`.
+        /// Text with more UTF-16 code units loses `length_cost`.
         pub length_over: f64 = 5_000.0,
         pub length_cost: f64 = 0.1,
     }
 }
 
 impl ScoreRules {
-    /// Sets one number by its name: that of a kind, `recency`, `user`, `system_role`, `length_over` or `length_cost`; false
-    /// if there is none.
+    /// Sets one number by its name: a kind's name, `recency`, `user`, `system_role`, `length_over` or `length_cost`;
+    /// false if the name is unknown.
     pub fn set(&mut self, name: &str, value: f64) -> bool {
         let number = match (ItemKind::parse(name), name) {
             (Some(kind), _) => &mut self.weights[kind as usize],
@@ -75,7 +75,7 @@ pub enum Factor {
 }
 
 impl Factor {
-    /// Its bonus.
+    /// The change that it adds to the score.
     fn delta(&self) -> f64 {
         let (Self::Base(_, delta) | Self::Recency(delta) | Self::Role(_, delta) | Self::Length(_, delta)) =
             self;
@@ -97,16 +97,16 @@ impl fmt::Display for Factor {
 /// Score of one item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
-    /// Its place in what was scored.
+    /// Its index in the scored list.
     pub index: usize,
     pub kind: ItemKind,
     /// 0 to 1.
     pub value: f64,
-    /// In the order in which they were added; only those that applied.
+    /// The applied factors, in the order of addition.
     pub factors: Vec<Factor>,
 }
 
-/// Scores items, the last of which is the latest of the conversation. In the order of the items.
+/// Scores items in their order; the last item is the latest of the conversation.
 pub fn score<I: Borrow<Item>>(items: &[I], rules: &ScoreRules) -> Vec<Score> {
     let one = |(index, item): (usize, &I)| {
         let item = item.borrow();
@@ -136,7 +136,7 @@ pub fn score<I: Borrow<Item>>(items: &[I], rules: &ScoreRules) -> Vec<Score> {
             factors.push(Factor::Length(length, -rules.length_cost));
         }
         let sum: f64 = factors.iter().map(Factor::delta).sum();
-        // Configured weights may be anything; NaN is worth nothing.
+        // Configured weights can be any number; NaN counts as 0.
         let value = if sum.is_nan() { 0.0 } else { sum.clamp(0.0, 1.0) };
         Score {
             index,

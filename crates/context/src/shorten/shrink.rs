@@ -1,4 +1,4 @@
-//! Down to a target: strategies from the gentlest to the hardest, the first that reaches it.
+//! Shrinks a text to a target: strategies from the gentlest to the hardest, the first that reaches it.
 //!
 //! Owns: the strategies, their order, the claims about the result. Never: a result larger than its source, a moving
 //! target.
@@ -8,13 +8,13 @@ use crate::digest::{excerpt, names};
 use crate::shorten::truncate::{self, Unit};
 use crate::tokens::Meter;
 
-/// Cutting out the middle is not tried if less than this share of the text would remain.
+/// The middle is not cut out if less than this share of the text would remain.
 const MIDDLE_SHARE_MIN: f64 = 0.5;
-/// Ends a text that lost its rest.
+/// End of a truncated text.
 const NOTICE: &str = "\n[… content truncated]";
 
-/// A text within `tokens_max`: whole if it fits, else the first of these that does: without repeated lines, head and tail, the
-/// sentences that matter most, the head alone. It is blank only where no grapheme fits.
+/// A text within `tokens_max`: whole if it fits, else the first of these that fits: without repeated lines, head and
+/// tail, the sentences of the most worth, the head alone. It is blank only if no grapheme fits.
 pub fn to_target(text: &str, tokens_max: usize, meter: &Meter) -> String {
     let tokens = meter.text(text);
     if tokens <= tokens_max {
@@ -46,7 +46,7 @@ fn squeeze(text: &str) -> String {
     told.collect::<Vec<String>>().join("\n")
 }
 
-/// The sentences of most worth that fit, in their order; none if no sentence is of worth or fits.
+/// The sentences of the most worth that fit, in their order; none if no sentence has worth or fits.
 fn key(text: &str, tokens_max: usize, meter: &Meter) -> Option<String> {
     let ranges = excerpt::sentences(text).into_iter();
     let weighed = ranges.map(|range| (&text[range.clone()], worth(&text[range])));
@@ -77,7 +77,7 @@ fn key(text: &str, tokens_max: usize, meter: &Meter) -> Option<String> {
     None
 }
 
-/// By what a sentence is for, its names, and its shape.
+/// The worth of a sentence by its purpose, its names, and its form.
 fn worth(sentence: &str) -> usize {
     let said = |cue, worth| worth * usize::from(cues::has(cue, sentence));
     let rule = 3 * usize::from(!cues::rules(sentence).is_empty());

@@ -1,7 +1,7 @@
-//! Summaries without a model, and how the summaries of chunks become one.
+//! Summaries without a model, and merging the summaries of chunks.
 //!
-//! Owns: the order, the carry and the failures of chunk summaries; merging. Never: calling a model, running anything at
-//! once (a host does).
+//! Owns: the order, the carry and the failures of chunk summaries; merging. Never: calling a model, running calls at
+//! the same time (a host does).
 
 use std::borrow::Borrow;
 use std::ops::Range;
@@ -17,19 +17,19 @@ use crate::tokens::Meter;
 /// Result of a chunk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChunkSummary {
-    /// The chunk's.
+    /// Index of the chunk.
     pub index: usize,
     pub text: String,
     pub tokens_before: usize,
     pub tokens_after: usize,
-    /// The summariser failed: the text is an excerpt.
+    /// Whether the summariser failed: the text is then an excerpt.
     pub failed: bool,
 }
 
 /// Heading of an excerpt.
 const EXCERPT: &str = "[Summarization failed, using excerpt]";
 
-/// The part for a host's answer; if it failed or is blank, an excerpt of the chunk.
+/// The part for a host's answer; if the call failed or the answer is blank, an excerpt of the chunk.
 pub fn part<I: Borrow<Item>, E>(
     items: &[I],
     chunk: &Chunk,
@@ -57,8 +57,8 @@ pub fn part<I: Borrow<Item>, E>(
     }
 }
 
-/// Which chunks a host may summarise at the same time: rounds of at most `at_once`, in order. The chunks of one round are given
-/// the summary of the round before.
+/// The chunks that a host may summarise at the same time: rounds of at most `at_once`, in order. The chunks of one
+/// round get the summary of the previous round.
 pub fn rounds(chunks: &[Chunk], at_once: usize) -> Vec<Range<usize>> {
     let at_once = at_once.max(1);
     (0..chunks.len())
@@ -67,7 +67,7 @@ pub fn rounds(chunks: &[Chunk], at_once: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The summaries as one, in the order of their chunks, not of arrival. From four on, each has its number.
+/// The summaries as one text, in the order of their chunks. If there are four or more, each has its number.
 pub fn merge(mut parts: Vec<ChunkSummary>) -> String {
     parts.sort_by_key(|part| part.index);
     let count = parts.len();
@@ -78,7 +78,7 @@ pub fn merge(mut parts: Vec<ChunkSummary>) -> String {
     texts.collect::<Vec<String>>().join("\n\n")
 }
 
-/// As [`merge`], within `tokens_max`: a summary that needs less than an even share leaves the rest to the others.
+/// Like [`merge`], within `tokens_max`: a summary that needs less than an even share leaves the rest to the others.
 pub fn merge_within(parts: Vec<ChunkSummary>, tokens_max: usize, meter: &Meter) -> String {
     let whole = merge(parts.clone());
     if meter.text(&whole) <= tokens_max {

@@ -1,7 +1,6 @@
-//! Cuts text between graphemes, with a marker that states exactly what is missing.
+//! Cuts text between graphemes, with a marker that states exactly how much is missing.
 //!
-//! Owns: safe places inside a text, head and tail cuts. Never: choosing
-//! which text to cut.
+//! Owns: safe places inside a text, head and tail cuts. Never: choosing the text to cut.
 
 use std::borrow::Cow;
 
@@ -9,10 +8,10 @@ use crate::budget::share_of;
 use crate::tokens::Meter;
 use unicode_segmentation::GraphemeCursor;
 
-/// A longer grapheme is no letter that anyone reads; it may be cut between its code points.
+/// A longer grapheme is no readable letter; it may be cut between its code points.
 const GRAPHEME_BYTES_MAX: usize = 128;
 
-/// No token is longer than this in a text worth keeping: a longer text is cut without being counted as a whole.
+/// Maximum bytes of a token in normal text: a longer text is cut without counting all of it.
 const TOKEN_BYTES_MAX: usize = 32;
 
 /// The unit of a limit and of the number in a marker.
@@ -33,7 +32,7 @@ impl Unit {
         }
     }
 
-    /// The longest head of at most `units` that breaks no grapheme.
+    /// The longest head of at most `units` that splits no grapheme.
     pub fn head(self, text: &str, units: usize) -> &str {
         let at = match self {
             Self::Bytes => units.min(text.len()),
@@ -44,7 +43,7 @@ impl Unit {
         &text[..place(text, at, false)]
     }
 
-    /// The longest tail of at most `units` that breaks no grapheme.
+    /// The longest tail of at most `units` that splits no grapheme.
     pub fn tail(self, text: &str, units: usize) -> &str {
         let at = match self {
             Self::Bytes => text.len().saturating_sub(units),
@@ -54,7 +53,7 @@ impl Unit {
     }
 }
 
-/// The last of the places whose characters weigh at most `units` together.
+/// The last place up to which the characters have at most `units` units.
 fn byte_of_unit(places: impl Iterator<Item = (usize, char)>, units: usize) -> Option<usize> {
     let mut sum = 0;
     let fits = places.take_while(|(_, c)| {
@@ -64,7 +63,7 @@ fn byte_of_unit(places: impl Iterator<Item = (usize, char)>, units: usize) -> Op
     fits.last().map(|(at, _)| at)
 }
 
-/// The nearest place at byte `at`, or before or behind it, that splits no grapheme.
+/// The place nearest to byte `at`, not before or not after it, that splits no grapheme.
 fn place(text: &str, at: usize, is_behind: bool) -> usize {
     let at = if is_behind {
         text.ceil_char_boundary(at.min(text.len()))
@@ -84,17 +83,17 @@ fn place(text: &str, at: usize, is_behind: bool) -> usize {
     found.ok().flatten().filter(near).unwrap_or(at)
 }
 
-/// How a cut is marked. `{}` in the marker becomes the number of units that are missing.
+/// The mark of a cut. `{}` in the marker becomes the number of missing units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     pub marker: &'static str,
     pub unit: Unit,
-    /// A text that is longer than its head and tail by no more than this many units stays whole.
+    /// A text that exceeds its head and tail by at most this many units stays whole.
     pub slack: usize,
 }
 
 impl Style {
-    /// Ours.
+    /// Our own marks.
     pub(crate) const fn quipu() -> Self {
         Self {
             marker: "\n[… {} bytes removed …]\n",
@@ -103,7 +102,7 @@ impl Style {
         }
     }
 
-    /// code-buddy's.
+    /// code-buddy's marks.
     pub const fn codebuddy() -> Self {
         Self {
             marker: "\n\n[... {} characters truncated ...]\n\n",
@@ -117,8 +116,8 @@ impl Style {
     }
 }
 
-/// At most `head` and `tail` units of the ends, with the marker between them. Kept and missing units add up to the original.
-/// A text that would not become shorter stays as it is.
+/// At most `head` and `tail` units of the ends, with the marker between them. Kept and missing units add up to the
+/// original. A text that would not become shorter stays unchanged.
 pub fn head_tail<'a>(text: &'a str, head: usize, tail: usize, style: &Style) -> Cow<'a, str> {
     let unit = style.unit;
     let length = unit.len(text);
@@ -136,13 +135,13 @@ pub fn head_tail<'a>(text: &'a str, head: usize, tail: usize, style: &Style) -> 
     }
 }
 
-/// The text within `tokens_max`: whole if it fits, else three fifths of the room for its head and the rest for its tail. Where
-/// not even the marker fits, as much of the head as does.
+/// The text within `tokens_max`: whole if it fits, else three fifths of the room for its head and the rest for its
+/// tail. If not even the marker fits, the head is cut to the limit.
 pub fn to_tokens(text: &str, tokens_max: usize, meter: &Meter) -> String {
     cut_to_tokens(text, tokens_max, 0.6, meter)
 }
 
-/// As [`to_tokens`], with the share of the head chosen.
+/// Like [`to_tokens`], with a given share for the head.
 pub(crate) fn cut_to_tokens(text: &str, tokens_max: usize, head_share: f64, meter: &Meter) -> String {
     let most = tokens_max.saturating_mul(TOKEN_BYTES_MAX);
     if tokens_max == 0 || text.is_empty() {
@@ -165,8 +164,8 @@ pub(crate) fn cut_to_tokens(text: &str, tokens_max: usize, head_share: f64, mete
         .unwrap_or_default()
 }
 
-/// The candidate with the most room, up to `room_max`, that weighs at most `tokens_max`; none if the smallest does not.
-/// Candidates must grow with their room.
+/// The candidate with the most room, up to `room_max`, that has at most `tokens_max` tokens; none if even the smallest
+/// exceeds them. Candidates must grow with their room.
 pub(crate) fn fit(
     room_max: usize,
     tokens_max: usize,
@@ -176,7 +175,7 @@ pub(crate) fn fit(
     let mut best = None;
     let (mut low, mut high) = (0, room_max.saturating_add(1));
     while low < high {
-        // Text has about four bytes to a token: the first guess is near, so that what is counted stays short.
+        // Text has about four bytes a token: the first guess is near, so that the counted text stays short.
         let middle = if best.is_none() && high > room_max {
             low.max(high.min(tokens_max * 4))
         } else {

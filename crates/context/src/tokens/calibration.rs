@@ -1,35 +1,35 @@
 //! Corrects the meter's counts by a backend's reported usage.
 //!
-//! Owns: the last report of a conversation, and the ratio of reports to counts for one model. Never: counting, and which
-//! reports belong to which model; a host keeps one calibration for each.
+//! Owns: the last report of a conversation, and the ratio of reports to counts for one model. Never: counting, and
+//! matching reports to models; a host keeps one calibration for each.
 
-/// Text of another script or kind, which weighs more than what was learned from, may come next.
+/// Minimum ratio for new text: it may have another script or kind with more tokens than the reported text.
 const GROWTH_USED_MIN_PPM: u64 = 700_000;
 const ONE_PPM: u64 = 1_000_000;
-/// A ratio beyond these is no count of the same text: a backend that leaves out what it had cached, or that reports nothing.
+/// Plausible ratios. Beyond them the backend omits cached tokens, or reports nothing.
 const RATIO_PPM: std::ops::RangeInclusive<u64> = 250_000..=4_000_000;
-/// A report whose ratio is so far from the last one's, as a share of it, is a stray one.
+/// Maximum change of the ratio since the last report, as a share of it; beyond it the report is an outlier.
 const STRAY_PPM: u64 = 250_000;
-/// Stray reports in a row that are passed over; the next one is believed.
+/// Maximum number of outliers in a row that are ignored; the next one is accepted.
 const STRAYS_MAX: u8 = 2;
-/// Growths remembered.
+/// Maximum number of remembered growths.
 const GROWTHS_MAX: usize = 6;
-/// A growth that the meter counts lower teaches nothing: rounding and framing would outweigh the text.
+/// Minimum counted growth; in a smaller one, rounding and framing would outweigh the text.
 const GROWTH_MIN: u64 = 200;
 
-/// Turns a meter's counts into what the backend will report. Starts knowing nothing and then changes no count.
+/// Converts a meter's counts into the backend's expected report. Without any report it changes no count.
 ///
-/// All counts are of a whole request: system text, tools and messages. A report must include the part that was read from a
-/// cache; where a backend lists that apart, the caller adds it.
+/// All counts are of a whole request: system text, tools and messages. A report must include the tokens read from a
+/// cache; if a backend lists those separately, the caller adds them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Calibration {
-    /// Of the last believed report.
+    /// Ratio of the last accepted report.
     whole_ppm: Option<u64>,
-    /// Reported growth per counted token; the oldest first.
+    /// Reported growth per counted token, oldest first.
     growths_ppm: Vec<u64>,
-    /// The last believed report, while requests begin as that one did.
+    /// The last accepted report, while requests share its beginning.
     anchor: Option<Point>,
-    /// Where the next growth is measured from.
+    /// The start of the next measured growth.
     growth_start: Option<Point>,
     strays: u8,
 }
@@ -41,8 +41,8 @@ struct Point {
 }
 
 impl Calibration {
-    /// Learns that a request which the meter counted as `counted` tokens was `reported` tokens. Gives whether the report was
-    /// believed.
+    /// Records that a request of `counted` tokens by the meter had `reported` tokens. Returns whether the report was
+    /// accepted.
     pub fn record(&mut self, counted: usize, reported: usize) -> bool {
         let point = Point {
             counted: as_u64(counted),
@@ -87,9 +87,9 @@ impl Calibration {
         }
     }
 
-    /// The expected report of the backend for a request of `counted` tokens: the last report plus the later additions,
-    /// at the ratio of earlier growth. Without a report, or if the request has become smaller than the reported one,
-    /// the whole at the larger of both ratios.
+    /// The backend's expected report for a request of `counted` tokens: the last report plus the later additions, at
+    /// the ratio of earlier growth. Without a report, or if the request has become smaller than the reported one, the
+    /// whole at the larger of both ratios.
     pub fn estimate(&self, counted: usize) -> usize {
         let counted = as_u64(counted);
         let tokens = match self.anchor {
@@ -102,7 +102,8 @@ impl Calibration {
         usize::try_from(tokens).unwrap_or(usize::MAX)
     }
 
-    /// Requests no longer begin as the reported one did: the conversation was compacted, or rewound. The ratios stay.
+    /// Drops the last report, because requests no longer share its beginning: the conversation was compacted, or
+    /// rewound. The ratios stay.
     pub fn forget_usage(&mut self) {
         self.anchor = None;
         self.growth_start = None;
@@ -118,8 +119,8 @@ impl Calibration {
         self.whole_ppm.map_or(ONE_PPM, |whole| whole.max(growth_ppm))
     }
 
-    /// The median of growths, of an even number the upper one. Before any is known, the next may weigh as little as the whole
-    /// did, or as much as the meter counts.
+    /// The upper median of the growths. Before the first growth, new text may have as few tokens as the ratio of the
+    /// whole suggests, or as many as the meter counts.
     fn growth_ppm(&self) -> u64 {
         let mut sorted = self.growths_ppm.clone();
         sorted.sort_unstable();
@@ -133,7 +134,7 @@ impl Calibration {
     }
 }
 
-/// Millionths; nothing if it is no plausible ratio.
+/// The ratio in millionths; none if it is not plausible.
 fn ratio_ppm(reported: u64, counted: u64) -> Option<u64> {
     let ratio = (counted > 0).then(|| scaled(reported, ONE_PPM, counted))?;
     RATIO_PPM.contains(&ratio).then_some(ratio)

@@ -1,33 +1,33 @@
-//! The estimate for a vocabulary that is not at hand.
+//! The estimate for an unavailable vocabulary.
 //!
 //! Owns: the tokens in other vocabularies for each token of o200k and each letter in it. Never: the reports of a
 //! backend; [`crate::tokens::Calibration`] turns the safe estimate into a close one.
 //!
 //! The base is the count by o200k. The addition is a sum over pieces and letters, so that the estimate of a whole is
-//! the sum of the estimates of its parts, except for the seam. The weights are the largest that real vocabularies need
+//! the sum of the estimates of its parts, except at the seam. The weights are the largest that real vocabularies need
 //! (`cargo bench -p context --bench error`). No piece has more tokens than bytes: every vocabulary in use can fall back
-//! to them.
+//! to bytes.
 
 use crate::tokens::vocabulary::{Vocabulary, model_is};
 
 const MILLI: usize = 1_000;
-/// Addition for a mark, for any vocabulary and for a wide one: others join fewer of them.
+/// Addition for a punctuation mark, for any vocabulary and for a wide one: other vocabularies join fewer of them.
 const MARK_MILLI: (usize, usize) = (180, 60);
-/// Small vocabularies know a run of spaces up to this length.
+/// Maximum run of spaces that small vocabularies have as one token.
 const SPACES_MAX: usize = 16;
 
-/// Beginnings of the names of models with a vocabulary of some 128,000 tokens or more, learned from many languages.
+/// Prefixes of models with a vocabulary of some 128,000 tokens or more, trained on many languages.
 const WIDE: &str = "codestral-2 deepseek devstral gemini gemma gemma2 gemma3 glm-4 glm-5 grok kimi llama-3 \
     llama-4 llama3 llama4 magistral ministral mistral-nemo mistral-small mistral-medium mistral-large \
     pixtral qwen qwen2 qwen2.5 qwen3 qwq";
 
-/// Which vocabularies an estimate must be safe for.
+/// The vocabularies for which an estimate must be safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Breadth {
-    /// Vocabularies of 32,000 tokens too, learned mostly from English.
+    /// Also vocabularies of 32,000 tokens, trained mostly on English.
     #[default]
     Any,
-    /// Vocabularies of some 128,000 tokens, learned from many languages.
+    /// Vocabularies of some 128,000 tokens, trained on many languages.
     Wide,
 }
 
@@ -40,7 +40,7 @@ impl Breadth {
         }
     }
 
-    /// The tokens of a text, on the safe side.
+    /// The tokens of a text, never too few.
     pub(crate) fn count(self, text: &str) -> usize {
         self.milli(text).div_ceil(MILLI)
     }
@@ -51,17 +51,18 @@ impl Breadth {
         milli
     }
 
-    /// A piece is what the vocabulary never joins with its neighbours: a word, up to three digits, a run of marks or of white
-    /// space.
+    /// Thousandths of a token for a piece, which the vocabulary never joins with its neighbours: a word, up to three
+    /// digits, a run of marks or of white space.
     fn piece_milli(self, piece: &str, tokens: usize) -> usize {
         let bytes = piece.as_bytes();
         let base = tokens * self.pick(1_250, 1_130);
         let milli = if piece.trim().is_empty() {
-            // Of what is no space, each byte counts, whatever stands beside it.
+            // Each byte other than a space counts, whatever its neighbours are.
             let runs = bytes.chunk_by(|left, right| *left == b' ' && *right == b' ');
             base.max(runs.map(|run| run.len().div_ceil(SPACES_MAX)).sum::<usize>() * MILLI)
         } else if piece.contains(is_rare) {
-            // Each of their bytes is a token. In a bound of the whole piece they would hide behind what stands beside them.
+            // Each byte of a rare letter is a token. They are counted separately, because a bound of the whole piece
+            // would hide them.
             let rare = piece.matches(is_rare).map(str::len).sum::<usize>() * MILLI;
             rare + piece.split(is_rare).map(|part| self.milli(part)).sum::<usize>()
         } else if !piece.is_ascii() {
@@ -81,7 +82,7 @@ impl Breadth {
         milli.min(bytes.len() * MILLI)
     }
 
-    /// Addition for marks: other vocabularies join fewer of them, and at most one end of a line.
+    /// Addition for marks: other vocabularies join fewer of them, and at most one line end.
     fn marks_milli(self, bytes: &[u8]) -> usize {
         let ends = bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
         let first_milli = if ends > 0 { self.pick(700, 60) } else { 0 };
@@ -98,13 +99,13 @@ impl Breadth {
     }
 }
 
-/// Addition for a letter to its tokens in o200k, for any vocabulary and for a wide one; none for a letter of a script that a
-/// vocabulary may know by its bytes only.
+/// Addition for a letter to its tokens in o200k, for any vocabulary and for a wide one; none for a letter that a
+/// vocabulary may contain only as bytes.
 fn letter_milli(letter: char) -> Option<(usize, usize)> {
     let addition = match letter {
         '\n' | '\r' => (MILLI, MILLI),
         ' ' | '0'..='9' | 'A'..='Z' | 'a'..='z' => (0, 0),
-        // Marks weigh what they weigh among themselves.
+        // Marks count as in a run of marks.
         '\0'..='\x7f' => MARK_MILLI,
         // Latin: common accents, then the rarer ones up to Vietnamese.
         '\u{80}'..='\u{ff}' => (1_000, 800),
@@ -123,7 +124,7 @@ fn letter_milli(letter: char) -> Option<(usize, usize)> {
         '\u{ac00}'..='\u{d7af}' => (830, 170),
         // Typographic punctuation.
         '\u{2010}'..='\u{203a}' => (300, 100),
-        // Symbols; emoji, with what joins and selects them.
+        // Symbols; emoji, with their joiners and variation selectors.
         '\u{203b}'..='\u{25ff}' => (700, 1_000),
         '\u{200d}' | '\u{2600}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}' => (1_100, 1_300),
         _ => return None,

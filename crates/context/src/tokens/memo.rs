@@ -1,5 +1,5 @@
-//! Cache of counts. Most words of a text occurred before, and a long text is often counted twice: to see if it fits,
-//! and to keep it.
+//! Cache of counts. Most words of a text occurred before, and a long text is often counted twice: to check whether it
+//! fits, and to keep it.
 //!
 //! Owns: for each thread, a table of short pieces by vocabulary, and the last long text. Invariant: texts are compared
 //! byte for byte, so a count never belongs to another text. Never: growing; a new entry replaces an old one.
@@ -12,7 +12,7 @@ use crate::tokens::vocabulary::Vocabulary;
 
 const PIECE_BYTES_MAX: usize = 14;
 const SLOTS_BITS: u32 = 14;
-/// A shorter text is as soon counted as remembered; a longer one would hold the memory.
+/// Sizes of remembered texts: a shorter one is counted as quickly, a longer one would take too much memory.
 const TEXT_BYTES: RangeInclusive<usize> = 1 << 10..=256 << 10;
 /// Spreads the bits of a key; 2^128 divided by the golden ratio, odd.
 const SPREAD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
@@ -30,7 +30,7 @@ struct LastText {
     tokens: usize,
 }
 
-/// The tokens of a text, counted only if it is not the long one that was counted last.
+/// The tokens of a text; not counted again if it is the last long text.
 pub(crate) fn text(by: CountSource, text: &str, count: impl FnOnce() -> usize) -> usize {
     if !TEXT_BYTES.contains(&text.len()) {
         return count();
@@ -50,7 +50,7 @@ pub(crate) fn text(by: CountSource, text: &str, count: impl FnOnce() -> usize) -
     tokens
 }
 
-/// A piece, NUL behind it, and its length in the last byte; and its tokens.
+/// A piece with a NUL at its end, its length in the last byte, and its tokens.
 #[derive(Clone, Copy)]
 struct Slot {
     key: [u8; 15],

@@ -1,7 +1,6 @@
 //! The token counter for one model.
 //!
-//! Owns: the choice between exact and estimated counts. Never: an item's framing; [`crate::tokens::item`] has
-//! it.
+//! Owns: the choice between exact and estimated counts. Never: an item's framing; [`crate::tokens::item`] has it.
 
 use crate::tokens::Vocabulary;
 use crate::tokens::estimate::Breadth;
@@ -26,7 +25,7 @@ impl Default for CountSource {
 }
 
 impl Meter {
-    /// The meter for a model of that name: exact where its vocabulary is OpenAI's, else an estimate that is safe for it. For
+    /// The meter for the named model: exact if its vocabulary is OpenAI's, else an estimate that is safe for it. For
     /// models known to have a wide vocabulary it is closer than [`Self::estimate`].
     pub fn for_model(name: &str) -> Self {
         let estimate = || CountSource::Estimate(Breadth::of_model(name));
@@ -36,7 +35,7 @@ impl Meter {
     }
 
     /// The meter for the first of these names with a known vocabulary, and that name: a client's own name for a model
-    /// can mean nothing. If none is known, the first name and the estimate that is safe for any.
+    /// can mean nothing. If none is known, the first name and the estimate that is safe for any vocabulary.
     pub fn for_models<'a>(names: &[&'a str]) -> (&'a str, Self) {
         let tells =
             |name: &&&str| Vocabulary::of_model(name).is_some() || Breadth::of_model(name) != Breadth::Any;
@@ -54,8 +53,8 @@ impl Meter {
         Self::default()
     }
 
-    /// About the tokens of a text, where nothing breaks if there are somewhat more: an estimate without most of what makes it safe.
-    /// [`Self::text`] counts at most a quarter more.
+    /// The approximate tokens of a text, for uses where somewhat more do no harm: an estimate without most of its
+    /// safety margin. [`Self::text`] counts at most a quarter more.
     pub fn roughly(&self, text: &str) -> usize {
         match &self.source {
             CountSource::Exact(_) => self.text(text),

@@ -1,6 +1,7 @@
-//! A byte-pair vocabulary: how a text falls into pieces, and how many tokens a piece is.
+//! A byte-pair vocabulary: splitting a text into pieces, and the tokens of a piece.
 //!
-//! Owns: the ranks of the tokens, the pattern of the pieces, and the joining of pairs. Never: which model has which.
+//! Owns: the ranks of the tokens, the pattern of the pieces, and the joining of pairs. Never: the vocabulary of a
+//! model.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -13,12 +14,12 @@ use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
 
 pub(crate) struct Ranks {
-    /// Each token, and its place in the order in which pairs are joined.
+    /// Each token, and its place in the order of joining pairs.
     ranks: HashMap<&'static [u8], u32, BuildHasherDefault<TokenHash>>,
     piece: Regex,
 }
 
-/// A quick hash: the tokens are the binary's own, and no text adds one.
+/// A quick hash: the tokens are the binary's own, and no input adds one.
 #[derive(Default)]
 struct TokenHash(u64);
 
@@ -48,7 +49,8 @@ impl Hasher for TokenHash {
 }
 
 impl Ranks {
-    /// Reads what `build.rs` packed. The tokens' bytes stay for the life of the process, as the vocabulary itself does.
+    /// Reads the table that `build.rs` packed. The tokens' bytes stay for the life of the process, like the vocabulary
+    /// itself.
     ///
     /// # Panics
     ///
@@ -74,7 +76,7 @@ impl Ranks {
         }
     }
 
-    /// The pieces of a text; no token reaches over the end of one.
+    /// The pieces of a text; no token extends beyond a piece.
     pub(crate) fn split<'a>(&self, text: &'a str) -> impl Iterator<Item = &'a str> {
         let mut rest = text;
         iter::from_fn(move || {
@@ -85,8 +87,8 @@ impl Ranks {
         })
     }
 
-    /// The tokens of a piece: of all pairs of neighbours that are a token, the one of the lowest rank is joined first, the left
-    /// one of equals, until none is left.
+    /// The tokens of a piece. Among all neighbouring pairs that form a token, the one with the lowest rank is joined
+    /// first, the left one of equals, until no pair forms a token.
     pub(crate) fn count(&self, piece: &[u8]) -> usize {
         if piece.is_empty() || self.ranks.contains_key(piece) {
             return usize::from(!piece.is_empty());
@@ -99,7 +101,7 @@ impl Ranks {
         };
         pairs.extend((0..piece.len()).filter_map(|start| pair(&parts, start)));
         while let Some(Reverse((_, start, end))) = pairs.pop() {
-            // One of the two may have been joined with its other neighbour since.
+            // One of the two may have been joined with its other neighbour meanwhile.
             if parts.end_of_pair(start) == Some(end) {
                 parts.join(start);
                 pairs.extend(pair(&parts, start));
@@ -110,8 +112,8 @@ impl Ranks {
     }
 }
 
-/// The bytes at the end of a piece that belong to the next one: of a run of white space, unless it closes the text or ends in a
-/// line break, the last character goes with the word behind it.
+/// The bytes at the end of a piece that belong to the next one: the last character of a run of white space belongs to
+/// the following word, unless the run ends the text or ends in a line break.
 fn given_back(piece: &str, text: &str) -> usize {
     match piece.chars().next_back() {
         Some(last)
@@ -126,11 +128,11 @@ fn given_back(piece: &str, text: &str) -> usize {
     }
 }
 
-/// A piece that falls into parts, each known by the byte at which it starts.
+/// A piece divided into parts; each part is identified by its first byte.
 struct Parts {
-    /// For the start of a part its end, and [`INSIDE`] for the bytes inside it.
+    /// For the start of a part, its end; [`INSIDE`] for the bytes inside it.
     ends: Vec<usize>,
-    /// For the start of a part the start of the one before it.
+    /// For the start of a part, the start of the previous one.
     befores: Vec<usize>,
     left: usize,
 }
@@ -147,9 +149,9 @@ impl Parts {
         }
     }
 
-    /// The end of the part behind this one; nothing if either is none.
+    /// The end of the part after this one; none if either does not exist.
     fn end_of_pair(&self, start: usize) -> Option<usize> {
-        // What lies inside a part has no end within the piece.
+        // A byte inside a part has no end within the piece.
         self.ends.get(self.ends[start]).copied()
     }
 

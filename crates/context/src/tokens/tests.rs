@@ -1,4 +1,4 @@
-//! What the counts promise: exactness, invariants I11 and I12, and no surprise from hostile text.
+//! Guarantees of the counts: exactness, invariants I11 and I12, and bounded results for hostile text.
 
 use expect_test::expect;
 use proptest::prelude::*;
@@ -126,7 +126,7 @@ fn exact_counts() {
 }
 
 #[test]
-fn i11_a_picture_weighs_the_same_at_any_size() {
+fn i11_a_picture_has_the_same_tokens_at_any_size() {
     let picture = |raw: String| Meter::estimate().block(&Block::Image(Image { raw }));
     let url = |letters: usize| {
         format!(
@@ -151,7 +151,7 @@ fn i11_a_picture_weighs_the_same_at_any_size() {
 }
 
 #[test]
-fn a_file_weighs_by_its_size_not_as_text() {
+fn a_file_counts_by_its_size_not_as_text() {
     let raw = |letters: usize| {
         format!(
             r#"{{"type":"input_audio","input_audio":{{"data":"{}","format":"wav"}}}}"#,
@@ -171,9 +171,9 @@ fn a_file_weighs_by_its_size_not_as_text() {
     }
 }
 
-/// Planted: a file in a tool's result that counts as text; text that a tool printed that does not.
+/// Planted: a file in a tool's result that counts as text; a tool's printed text that does not count.
 #[test]
-fn a_file_that_a_tool_brings_weighs_as_little_in_every_dialect() {
+fn a_file_in_a_tool_result_counts_by_its_size_in_every_dialect() {
     let meter = Meter::estimate();
     for (letters, bound) in [(4_000, 1_200), (540_000, 1_200), (20 << 20, 22_000)] {
         let data = "Ab9/".repeat(letters / 4);
@@ -197,7 +197,7 @@ fn a_file_that_a_tool_brings_weighs_as_little_in_every_dialect() {
 }
 
 #[test]
-fn an_item_weighs_its_text_and_its_frame() {
+fn an_item_counts_its_text_and_its_framing() {
     let meter = Meter::for_model("gpt-5");
     assert_eq!(meter.item(&item(Block::Text("hello world".into()))), 6);
     assert_eq!(
@@ -223,7 +223,7 @@ fn an_item_weighs_its_text_and_its_frame() {
 }
 
 #[test]
-fn reasoning_weighs_its_text_and_no_signature() {
+fn reasoning_counts_its_text_and_no_signature() {
     let meter = Meter::for_model("gpt-5");
     let thinking = |text: &str, raw: usize| {
         meter.block(&Block::Thinking(Thinking {
@@ -237,7 +237,7 @@ fn reasoning_weighs_its_text_and_no_signature() {
 }
 
 #[test]
-fn tools_weigh_nothing_if_there_are_none() {
+fn an_empty_tool_list_counts_nothing() {
     for meter in meters() {
         assert_eq!(
             ["", " ", "[]", "{}", "null"].map(|json| meter.tools(json)),
@@ -248,7 +248,7 @@ fn tools_weigh_nothing_if_there_are_none() {
     }
 }
 
-/// CM-4: as many characters, as many different counts.
+/// CM-4: equally many characters, different counts.
 #[test]
 fn cm_4_arguments_of_equal_length_count_by_content() {
     for meter in meters() {
@@ -261,9 +261,9 @@ fn cm_4_arguments_of_equal_length_count_by_content() {
     }
 }
 
-/// Nextest ends a test that takes a minute; a search that is not linear takes hours.
+/// Nextest ends a test that takes a minute; a non-linear search would take hours.
 #[test]
-fn i11_long_runs_take_no_longer() {
+fn i11_counting_long_runs_is_linear() {
     for unit in [
         "a", " ", "\n", "1", "=", "字", "😀", "\0", "ᚠ", "\u{301}", "=-", " \t",
     ] {
@@ -276,9 +276,9 @@ fn i11_long_runs_take_no_longer() {
     }
 }
 
-/// B5 in small: texts of every kind, against the vocabularies that are in the binary.
+/// B5 in small: texts of every kind, against the vocabularies in the binary.
 #[test]
-fn the_estimate_leans_to_the_safe_side() {
+fn the_estimate_errs_on_the_safe_side() {
     let texts = [
         "The build fails only on the second run, when the cache directory already exists.",
         "Könntest du bitte zuerst den Test ansehen und mir sagen, was dir daran auffällt?",
@@ -316,13 +316,13 @@ fn the_estimate_leans_to_the_safe_side() {
 
 proptest! {
     #[test]
-    fn counts_are_those_of_the_library_that_the_tables_come_from(text in text()) {
+    fn counts_equal_those_of_the_tables_own_library(text in text()) {
         prop_assert_eq!(Vocabulary::O200k.count(&text), bpe_openai::o200k_base().count(&*text));
         prop_assert_eq!(Vocabulary::Cl100k.count(&text), bpe_openai::cl100k_base().count(&*text));
     }
 }
 
-/// Text of any script, of runs, and of white space in all shapes.
+/// Text of any script, with runs, and with white space in all forms.
 fn text() -> impl Strategy<Value = String> {
     let run = ("[a =\\-\n\t0😀字é\0]", 1..40usize).prop_map(|(unit, times)| unit.repeat(times));
     proptest::collection::vec(
@@ -347,7 +347,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_weigh_no_less_than_their_text(lines in proptest::collection::vec(("[-#]", text()), 1..8)) {
+    fn the_counts_of_lines_add_up_to_at_least_the_texts_count(lines in proptest::collection::vec(("[-#]", text()), 1..8)) {
         let lines: Vec<String> = lines.into_iter().map(|(mark, text)| format!("{mark} {}\n", text.replace('\n', " "))).collect();
         for meter in meters() {
             let sum: usize = lines.iter().map(|line| meter.text(line)).sum();
@@ -357,7 +357,7 @@ proptest! {
     }
 
     #[test]
-    fn a_count_is_never_anothers(texts in proptest::collection::vec((text(), 1..60usize), 1..6)) {
+    fn a_cached_count_belongs_to_its_own_text(texts in proptest::collection::vec((text(), 1..60usize), 1..6)) {
         let texts: Vec<String> = texts.iter().map(|(text, times)| text.repeat(*times)).collect();
         let alone = |meter: Meter, text: String| std::thread::spawn(move || meter.text(&text)).join().expect("it counts");
         for meter in meters() {
@@ -368,7 +368,7 @@ proptest! {
     }
 
     #[test]
-    fn i12_the_next_estimate_is_the_usage_and_what_is_new(
+    fn i12_the_next_estimate_is_the_usage_plus_the_new_tokens(
         counted in 1_000..1_000_000usize, share in 60..160usize, new in 0..100_000usize,
     ) {
         let reported = counted * share / 100;
@@ -396,7 +396,7 @@ proptest! {
 }
 
 #[test]
-fn i12_odd_reports_are_passed_over_until_they_persist() {
+fn i12_outlying_reports_are_ignored_until_they_persist() {
     let mut calibration = Calibration::default();
     assert!(!calibration.record(10_000, 0), "a backend that reports nothing");
     assert!(!calibration.record(0, 10), "nothing was counted");
@@ -412,7 +412,7 @@ fn i12_odd_reports_are_passed_over_until_they_persist() {
 }
 
 #[test]
-fn i12_one_odd_growth_changes_nothing() {
+fn i12_one_outlying_growth_changes_nothing() {
     let mut calibration = Calibration::default();
     for (counted, reported) in [
         (10_000, 9_000),
@@ -472,7 +472,7 @@ fn i12_reports_bring_the_estimate_within_two_percent() {
 }
 
 #[test]
-fn the_first_name_that_tells_a_vocabulary_counts() {
+fn the_first_name_with_a_known_vocabulary_decides() {
     let named = |names: &[&str]| Meter::for_models(names).0.to_owned();
     assert_eq!(
         named(&["default", "Meta-Llama-3.1-8B-Instruct-Q4_K_M"]),
@@ -487,7 +487,7 @@ fn the_first_name_that_tells_a_vocabulary_counts() {
 }
 
 #[test]
-fn a_rough_count_has_little_of_the_margin_and_an_exact_one_has_none_to_lose() {
+fn a_rough_count_has_a_small_margin_and_an_exact_one_has_none() {
     let prose =
         &"2026-03-01, user: We went to the harbour with Nora on Monday, and had fish soup for 12 euros.\n"
             .repeat(9);

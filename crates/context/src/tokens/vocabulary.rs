@@ -1,6 +1,6 @@
 //! OpenAI's vocabularies and the models that use them.
 //!
-//! Owns: which vocabulary a model's name means, the patterns of its pieces, and its exact counts. Never: other vendors'
+//! Owns: the vocabulary of a model's name, the patterns of its pieces, and its exact counts. Never: other vendors'
 //! vocabularies.
 
 use std::sync::LazyLock;
@@ -8,16 +8,17 @@ use std::sync::LazyLock;
 use crate::tokens::memo::Pieces;
 use crate::tokens::ranks::Ranks;
 
-/// A vocabulary whose counts are exact.
+/// A vocabulary with exact counts.
 ///
-/// Its table is read when first used and stays for the life of the process; see the crate's documentation for the cost.
+/// Its table is read at its first use and stays for the life of the process; see the crate's documentation for the
+/// cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Vocabulary {
     O200k,
     Cl100k,
 }
 
-/// Beginnings of models' names. The first match decides.
+/// Prefixes of models' names. The first match decides.
 const FAMILIES: [(Vocabulary, &str); 2] = [
     (
         Vocabulary::O200k,
@@ -29,12 +30,12 @@ const FAMILIES: [(Vocabulary, &str); 2] = [
     ),
 ];
 
-/// A longer piece is counted in parts of this size: of a long run of one mark, the vocabulary's own search costs fifty times
-/// that of a text. Each cut adds a token at most, to a hundred or more.
+/// A longer piece is counted in parts of this size: for a long run of one mark, the vocabulary's own search costs fifty
+/// times as much as for a text. Each cut adds at most one token to a hundred or more.
 const PART_BYTES: usize = 8 * 1024;
 
-/// A word with a mark before it and `'s` behind it, up to three digits, marks with a space before them and line breaks behind
-/// them, or white space.
+/// A word with an optional mark before it and `'s` after it, up to three digits, marks with a space before and line
+/// breaks after them, or white space.
 const O200K_PIECE: &str = r"(?x)
     [^\r\n\p{L}\p{N}]? [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]* [\p{Ll}\p{Lm}\p{Lo}\p{M}]+ (?i: '(?:s|t|re|ve|m|ll|d) )?
     | [^\r\n\p{L}\p{N}]? [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+ [\p{Ll}\p{Lm}\p{Lo}\p{M}]* (?i: '(?:s|t|re|ve|m|ll|d) )?
@@ -52,9 +53,9 @@ const CL100K_PIECE: &str = r"(?x)
     | \s+";
 
 impl Vocabulary {
-    /// The vocabulary of a model; nothing for a model that is not known to be OpenAI's.
+    /// The vocabulary of a model; none for a model that is not known to be OpenAI's.
     ///
-    /// Case and what routers put around a name do not matter: `openai/gpt-5`, `openai.gpt-oss-120b-1:0`,
+    /// Case and additions by routers do not matter: `openai/gpt-5`, `openai.gpt-oss-120b-1:0`,
     /// `ft:gpt-4o-2024-08-06:org::id`, `gpt-4.1-2025-04-14`.
     pub fn of_model(name: &str) -> Option<Self> {
         let is_of = |families: &str| families.split(' ').any(|family| model_is(name, family));
@@ -70,7 +71,7 @@ impl Vocabulary {
         sum
     }
 
-    /// Shows each piece of the text, which is what the vocabulary never joins with its neighbours, and its tokens.
+    /// Passes each piece of the text, which the vocabulary never joins with its neighbours, and its tokens to `see`.
     pub(crate) fn pieces(self, text: &str, mut see: impl FnMut(&str, usize)) {
         let mut known = Pieces::take(self);
         let table = self.table();
@@ -110,8 +111,8 @@ impl Vocabulary {
     }
 }
 
-/// Whether a model's name, without what is put in front of it, opens with the family's and goes on with neither a letter nor a
-/// digit.
+/// Whether a model's name, without prefixes of routers and vendors, begins with the family's, followed by neither a
+/// letter nor a digit.
 pub(crate) fn model_is(name: &str, family: &str) -> bool {
     let name = name.trim().to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();

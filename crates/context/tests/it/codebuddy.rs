@@ -1,6 +1,7 @@
-//! What code-buddy's own tests pin of its bootstrap loader, flusher, scorer, chunker, summariser and fallback ladder.
+//! The behaviour that code-buddy's own tests pin in its bootstrap loader, flusher, scorer, chunker, summariser and
+//! fallback ladder.
 //!
-//! Owns: one test for each pinned behaviour, named after its number in the requirements. Never: what is ours.
+//! Owns: one test for each pinned behaviour, named after its number in the requirements. Never: our own behaviour.
 
 mod bootstrap;
 mod chunker;

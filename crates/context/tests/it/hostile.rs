@@ -1,4 +1,4 @@
-//! Views of hostile transcripts: broken pairs, ids used again, reasoning, pictures, texts of every script and size.
+//! Views of hostile transcripts: broken pairs, reused ids, reasoning, pictures, texts of every script and size.
 
 #[path = "../../../transcript/tests/it/hostile.rs"]
 mod generator;
@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use transcript::order;
 use transcript::{Item, ItemId, Role, cut};
 
-/// Takes a transcript in, with a compaction wherever `limits` has one.
+/// Records a transcript in a session, with a compaction at each place of `limits`.
 fn hold(hostile: &Hostile, limits: &[(usize, usize)]) -> (Session, Vec<ViewEvent>) {
     let mut session = Session::new(Policy::quipu(), Meter::estimate());
     let mut log = Vec::new();
@@ -39,8 +39,8 @@ fn limits() -> impl Strategy<Value = Vec<(usize, usize)>> {
     prop::collection::vec((0_usize..40, 300_usize..8_000), 0..5)
 }
 
-/// A request, or an assistant's item that does not go on with the calls of the one before it: a result that comes later than
-/// this was not awaited any more.
+/// Whether an item begins a turn: a request, or an assistant's item that does not continue the calls of the previous
+/// one. A result that arrives after it was no longer awaited.
 fn begins_a_turn(items: &[Item], at: usize) -> bool {
     let item = &items[at];
     let goes_on = items[at - 1].role == Role::Assistant && item.calls().next().is_some();

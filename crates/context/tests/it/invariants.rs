@@ -1,5 +1,5 @@
-//! The engine's invariants over random conversations and random things done to them. Each names the invariant it holds;
-//! `planted` says which fault in the engine it was seen to catch.
+//! The engine's invariants over random conversations and random changes of them. Each test names its invariant;
+//! "planted" names a fault in the engine that it was seen to detect.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use context::{ranges, record};
 use proptest::prelude::*;
 use transcript::{Block, Call, Item, ItemId, Role, cut};
 
-/// What is done to a conversation.
+/// A random change of a conversation.
 #[derive(Clone)]
 enum Step {
     Say(Role, String),
-    /// A call of so many tools, each with its result.
+    /// Calls of this many tools, each with its result.
     Work(Vec<String>),
-    /// Within so many tokens, with a model of that temper.
+    /// Compacts to this many tokens, with a model of this temper.
     Fit(usize, Trigger, Temper),
     Pin(usize),
     Unpin(usize),
@@ -30,12 +30,12 @@ enum Step {
     Reopen,
 }
 
-/// What a model answers that is asked for a summary.
+/// A model's answer to the request for a summary.
 #[derive(Debug, Clone, Copy)]
 enum Temper {
     Absent,
     Blank,
-    /// All that it was given, again.
+    /// The whole input again.
     Echo,
     Endless,
     /// The end of the wrapper, and a request.
@@ -54,7 +54,7 @@ impl Temper {
     }
 }
 
-/// A failed case is read by a person: texts are shown by their beginning.
+/// A person reads a failed case: texts are shown by their beginning.
 impl std::fmt::Debug for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let short = |text: &String| text.chars().take(20).collect::<String>();
@@ -105,7 +105,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A conversation with its log beside it, as a host keeps it.
+/// A conversation with its log, as a host keeps it.
 #[derive(Debug)]
 struct Host {
     session: Session,
@@ -167,13 +167,13 @@ impl Host {
         }
     }
 
-    /// The id of an item that is still there.
+    /// The id of an item that still exists.
     fn known(&self, at: usize) -> Option<ItemId> {
         let ids: Vec<ItemId> = self.originals().into_keys().collect();
         (!ids.is_empty()).then(|| ids[at % ids.len()])
     }
 
-    /// Every item that neither a rewind nor a deletion took.
+    /// Every item that neither a rewind nor a deletion removed.
     fn originals(&self) -> BTreeMap<ItemId, Arc<Item>> {
         let mut items = BTreeMap::new();
         for event in &self.log {
@@ -234,8 +234,8 @@ impl Host {
         }
     }
 
-    /// I9, I10: no compaction adds, and it ends after each effort was tried once, whatever the model says. Planted: a gain that
-    /// is not asked for; a summary that is not shortened.
+    /// I9, I10: no compaction adds tokens, and it ends after each effort was tried once, whatever the model answers.
+    /// Planted: a gain that is not required; a summary that is not shortened.
     fn fit(&mut self, limit: usize, trigger: Trigger, temper: Temper) {
         let before = self.session.tokens();
         let mut ladder = Ladder::new(Budget::view(limit), trigger);
@@ -266,7 +266,7 @@ impl Host {
         self.check_fit(limit);
     }
 
-    /// I7: what must stay and a little for the node fits, then the view does; else the error names the parts.
+    /// I7: if the required items and a little room for the node fit, the view fits; else the error names the parts.
     fn check_fit(&self, limit: usize) {
         let budget = Budget::view(limit);
         let current = self.session.current_request();
@@ -307,7 +307,7 @@ impl Host {
         }
     }
 
-    /// I13, I15, I16: every item is shown once, or covered by one node of the frontier; what stays is as it came.
+    /// I13, I15, I16: every item is shown once, or covered by one node of the frontier; required items stay unchanged.
     fn check_frontier(&self) {
         let originals = self.originals();
         let mut shown = BTreeSet::new();
@@ -335,7 +335,7 @@ impl Host {
                 PieceContent::Node(node) => {
                     let stands_for =
                         |id: &&ItemId| ranges::contains(&node.covers, **id) && !pinned.contains(id);
-                    // It stands where its first item stood, forgotten or not.
+                    // The node is at the place of its first item, even if that one was forgotten.
                     firsts.extend((0..self.session.items()).map(ItemId).find(|id| stands_for(&id)));
                     covered.extend(originals.keys().filter(stands_for));
                     continue;
@@ -367,7 +367,7 @@ impl Host {
             .rev()
             .find(|(_, item)| item.asks())
             .map(|(id, _)| id);
-        // A deleted request leaves one as the newest that may have been compacted long ago.
+        // After the deletion of a request, the newest one may have been compacted long ago.
         let held = self.deleted_a_request || newest.is_none_or(|id| shown.contains(id));
         assert!(held, "I14: the newest request is always shown");
     }
@@ -419,8 +419,8 @@ fn conversation() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Planted: `restore` without the rewound items' ids (ids were used again); `put_node` without `children` (old nodes
-    /// stayed); `stays` without pins; `leaves` with the current request. Each was caught.
+    /// Planted: `restore` without the rewound items' ids (ids were reused); `put_node` without `children` (old nodes
+    /// stayed); `stays` without pins; `leaves` with the current request. Each was detected.
     #[test]
     fn the_frontier_holds_every_item_once(steps in conversation()) {
         let mut host = Host::new();
@@ -432,7 +432,8 @@ proptest! {
         host.check_restore();
     }
 
-    /// I22: between two rewrites a view begins with the view before. Planted: a node that does not count as a rewrite.
+    /// I22: between two rewrites a view begins with the previous view. Planted: a node that does not count as a
+    /// rewrite.
     #[test]
     fn views_grow_at_their_end_alone(steps in conversation()) {
         let mut host = Host::new();
@@ -447,7 +448,7 @@ proptest! {
         }
     }
 
-    /// I20: fitting what fits changes nothing; assembling twice gives the same.
+    /// I20: fitting a view that fits changes nothing; assembling twice gives the same.
     #[test]
     fn fitting_twice_is_fitting_once(steps in conversation(), limit in 300_usize..6_000) {
         let mut host = Host::new();
@@ -465,7 +466,7 @@ proptest! {
         }
     }
 
-    /// I19: what is forgotten stands nowhere in the view. Planted: `Node::without` that keeps the model's summary.
+    /// I19: a forgotten item appears nowhere in the view. Planted: `Node::without` that keeps the model's summary.
     #[test]
     fn a_forgotten_item_leaves_no_word(steps in conversation(), at in 0_usize..60, secret in "[0-9a-f]{32}") {
         let mut host = Host::new();

@@ -46,7 +46,7 @@ fn talk() -> impl Strategy<Value = Vec<Item>> {
 proptest! {
     // I37
     #[test]
-    fn chunks_are_the_stretch(
+    fn chunks_cover_the_whole_stretch(
         items in talk(),
         seeds in prop::collection::vec(0_usize..400, 100),
         tokens_max in 1_usize..1_500,
@@ -79,7 +79,7 @@ fn shares_are_even() {
 }
 
 #[test]
-fn a_slight_last_chunk_joins_the_one_before() {
+fn a_small_last_chunk_joins_the_previous_one() {
     let chunk = |index, items, tokens| Chunk { index, items, tokens };
     let chunks = vec![chunk(0, 0..3, 700), chunk(1, 3..6, 600), chunk(2, 6..7, 50)];
     assert_eq!(

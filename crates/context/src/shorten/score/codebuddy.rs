@@ -1,7 +1,7 @@
 //! Kind of an item by code-buddy's rules: English words and shapes of lines.
 //!
-//! Owns: the order of its tests. Never: a score. Its tests that take every "yes" for a decision, every indented line
-//! for code and "0 errors" for an error are left out.
+//! Owns: the order of its tests. Never: a score. Left out are its tests that take every "yes" for a decision, every
+//! indented line for code and "0 errors" for an error.
 
 use std::sync::LazyLock;
 

@@ -36,7 +36,7 @@ fn a_log_of_one_line_is_squeezed() {
 }
 
 #[test]
-fn what_matters_stays_in_its_order_in_any_language() {
+fn important_sentences_stay_in_order_in_any_language() {
     let noise = "Das Wetter war gestern recht angenehm und wir gingen spazieren. ".repeat(40);
     let text = format!(
         "{noise}Wir haben uns für Port 8443 entschieden.\n{noise}Der Build ist fehlgeschlagen: E0308.\n{noise}"

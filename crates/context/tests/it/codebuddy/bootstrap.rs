@@ -1,4 +1,5 @@
-//! Conformance with code-buddy's `BootstrapLoader` (BL-1 to BL-9), and what ours adds, on a tree in memory and a real one.
+//! Conformance with code-buddy's `BootstrapLoader` (BL-1 to BL-9), and our additions, on a tree in memory and a real
+//! one.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use context::bootstrap::{Danger, FileHead, Files, Loaded, Missing, Policy, Remark, load};
 use proptest::prelude::*;
 
-/// Paths, their texts, where they really are.
+/// Paths with their texts and real paths.
 #[derive(Default)]
 struct Tree {
     files: BTreeMap<PathBuf, Result<(Vec<u8>, PathBuf), Missing>>,
@@ -228,7 +229,7 @@ mod real {
 
     use super::*;
 
-    /// The contract of [`Files`] kept with the standard library alone.
+    /// Implements the contract of [`Files`] with the standard library alone.
     struct Disk {
         roots: Vec<PathBuf>,
     }
@@ -239,7 +240,7 @@ mod real {
             if !self.roots.iter().any(|root| real_path.starts_with(root)) {
                 return Err(Missing::Outside);
             }
-            // Asked before opening: to open a FIFO is to wait.
+            // Checked before opening: opening a FIFO would wait.
             let meta = real_path.symlink_metadata().map_err(|_| Missing::Denied)?;
             if !meta.is_file() {
                 return Err(Missing::Unfit);

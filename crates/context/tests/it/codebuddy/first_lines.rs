@@ -27,7 +27,7 @@ fn cm_11_the_summary_keeps_the_oldest_lines() {
 }
 
 #[test]
-fn cm_11_failed_attempts_are_told() {
+fn cm_11_failed_attempts_are_listed() {
     let failures: Vec<Item> = (0..7)
         .map(|at| Item::outcome(format!("c{at}"), format!("Error: {at} {}", "x".repeat(300))))
         .collect();

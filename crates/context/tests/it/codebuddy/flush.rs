@@ -34,7 +34,7 @@ impl Destination for Profile {
     }
 }
 
-/// Facts written, or why none were, and the file.
+/// Number of written facts, or the reason for none, and the file.
 fn flush(answer: Option<&str>) -> (Result<usize, Unflushed>, String) {
     let mut profile = Profile {
         text: "old\n".to_owned(),

@@ -1,4 +1,4 @@
-//! CM-2, CM-8, WG-8: when a compaction is due.
+//! CM-2, CM-8, WG-8: the time of a compaction.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn codebuddy() -> Policy {
     Policy::preset("codebuddy").expect("there is one")
 }
 
-/// A talk of so many messages of so many characters.
+/// A conversation of this many messages of this many characters.
 fn talk(policy: Policy, count: usize, chars: usize) -> Session {
     let mut session = Session::new(policy, meter());
     for _ in 0..count {
@@ -29,7 +29,7 @@ fn should_auto_compact(session: &Session, budget: &Budget) -> bool {
     !matches!(decision, Decision::Keep(_, Keep::BelowThreshold))
 }
 
-/// Of a window with an eighth for the answer.
+/// The budget of a window with an eighth for the answer.
 fn budget(window: usize) -> Budget {
     let reserve = window / 8;
     Budget {
@@ -54,7 +54,7 @@ fn cm_8_a_threshold_in_tokens() {
 }
 
 #[test]
-fn cm_2_a_window_that_is_given_and_one_that_is_known() {
+fn cm_2_a_given_window_and_a_known_one() {
     assert!(should_auto_compact(&talk(codebuddy(), 400, 200), &budget(8_192)));
     let threshold = |model: &str| {
         let window = known_window(model).expect("a known model");
