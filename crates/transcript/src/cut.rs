@@ -1,4 +1,5 @@
-//! Where a transcript may be cut: never between a call and its result, nor between reasoning and what it led to.
+//! Places where a transcript may be cut: never between a call and its result, nor between reasoning and the item that
+//! follows from it.
 //!
 //! Owns: pairing of calls with results. Never: choosing among the safe places.
 
@@ -12,12 +13,12 @@ use crate::{Item, Role};
 pub struct Pair {
     /// Index of the item that calls.
     pub call: usize,
-    /// Index of the item with the result; none while there is none.
+    /// Index of the item with the result; none if there is no result.
     pub outcome: Option<usize>,
 }
 
-/// Pairs each call with the first later result of its id. An id that is used again starts a new pair; a result without a
-/// call before it belongs to none.
+/// Pairs each call with the first later result of its id. A reused id starts a new pair; a result without an earlier
+/// call belongs to none.
 pub fn pairs<I: Borrow<Item>>(items: &[I]) -> Vec<Pair> {
     let mut found: Vec<Pair> = Vec::new();
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -39,8 +40,8 @@ pub fn pairs<I: Borrow<Item>>(items: &[I]) -> Vec<Pair> {
     found
 }
 
-/// The indices before which a cut is safe, in order; the end counts as one. `pending` are ids of calls that still run:
-/// nothing after such a call may be cut off from it.
+/// The indices before which a cut is safe, in order; the end counts as one. `pending` are ids of running calls: no
+/// later item may be cut off from such a call.
 pub fn safe_cuts<I: Borrow<Item>>(items: &[I], pending: &BTreeSet<String>) -> Vec<usize> {
     let mut unsafe_until = 0;
     let mut blocked = vec![false; items.len() + 1];
@@ -66,7 +67,8 @@ pub fn safe_cuts<I: Borrow<Item>>(items: &[I], pending: &BTreeSet<String>) -> Ve
     (1..=items.len()).filter(|&index| !blocked[index]).collect()
 }
 
-/// Reasoning or a call whose turn goes on in the next item: Codex writes each as an item of its own.
+/// Whether an item contains only reasoning and its turn continues in the next item: Codex writes each part as an item
+/// of its own.
 fn leads_on<I: Borrow<Item>>(items: &[I], index: usize) -> bool {
     let item: &Item = items[index].borrow();
     let next_is_assistant = items

@@ -1,9 +1,10 @@
 //! The dialects of transcripts, detected by the file's content.
 //!
-//! Owns: JSON in, items out and back, with the place of what cannot be read. Never: changing what it does not understand.
+//! Owns: JSON in, items out and back, with the place of unreadable text. Never: changing JSON that it does not
+//! understand.
 //!
-//! Reading order: `read` (whole files), `claude` and `codex` (session files), `parts` (one message), `edit` and `canon` (one
-//! message back), `write`; [`crate::json`] below them all.
+//! Reading order: `read` (whole files), `claude` and `codex` (session files), `parts` (one message), `edit` and `canon`
+//! (one message back), `write`; [`crate::json`] is the base of all.
 
 mod canon;
 mod claude;
@@ -23,7 +24,7 @@ use crate::Item;
 pub(crate) use parts::stands_alone;
 
 model::worded! {
-    /// A way to write a conversation, with its name.
+    /// A format of conversations, with its name.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Dialect {
         /// Chat completions: a request, an array of messages, or a message a line.
@@ -49,7 +50,7 @@ impl Dialect {
     }
 }
 
-/// The kinds of messages that the dialects have.
+/// The kinds of messages among the dialects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Family {
     Chat,
@@ -61,14 +62,14 @@ enum Family {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
     pub dialect: Dialect,
-    /// In the order of the file. A request's fields beside its messages (`system`, `instructions`) are a system item
-    /// before them whose `raw` is that value; [`system`] writes it back, [`write`](write()) the messages.
+    /// In the order of the file. A request's fields besides its messages (`system`, `instructions`) are a system item
+    /// before them, with the value as its `raw`; [`system`] writes it back, [`write`](write()) the messages.
     pub items: Vec<Item>,
     /// The JSON text of the request's tools, unchanged.
     pub tools: Option<String>,
-    /// The model that the file names; the last, where it names several.
+    /// The model that the file names; if it names several, the last.
     pub model: Option<String>,
-    /// Records that are no part of the conversation, by their kind.
+    /// Number of records outside of the conversation, by kind.
     pub skipped: BTreeMap<String, usize>,
 }
 
@@ -88,18 +89,18 @@ impl Transcript {
     }
 }
 
-/// Why a text is no transcript, and where.
+/// Why a text is no transcript, and the place of the error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
     /// Counted from 1.
     pub line: usize,
     /// In characters, counted from 1.
     pub column: usize,
-    /// Below the whole, `messages[2].role` for example; empty where it is the whole, or no JSON.
+    /// Path below the whole text, for example `messages[2].role`; empty for the whole text, or if the text is not JSON.
     pub path: String,
     pub expected: String,
     pub found: String,
-    /// The remedy.
+    /// Advice for a repair.
     pub advice: &'static str,
 }
 

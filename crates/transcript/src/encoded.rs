@@ -1,12 +1,12 @@
 //! Encoded files within JSON: sounds, videos, documents.
 //!
-//! Owns: telling their content from text. Never: their kind or their weight in tokens.
+//! Owns: distinguishing their content from text. Never: their kind or their tokens.
 
-/// A run of base64 letters that is at least so long is a file's content and no text.
+/// A run of base64 letters of at least this length is a file's content and not text.
 const RUN_BYTES: usize = 512;
 
-/// The runs of base64 letters, from the first byte to past the last: cut at ASCII letters, so at character boundaries. JSON may
-/// write `/` as `\/`.
+/// The ranges of base64 runs, from the first byte to after the last; they are cut at ASCII letters, so at character
+/// boundaries. JSON may write `/` as `\/`.
 pub fn encoded(raw: &str) -> impl Iterator<Item = (usize, usize)> {
     let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=-_\\".contains(byte);
     let mut start = 0;

@@ -1,6 +1,6 @@
 //! One item of a conversation: a message in a provider's terms, as the client wrote it.
 //!
-//! Owns: the shape of an item and the text that counting, scoring and summarising see. Never: JSON; `dialect` reads and
+//! Owns: the form of an item and the text for counting, scoring and summarising. Never: JSON; `dialect` reads and
 //! writes it.
 
 use std::fmt;
@@ -16,7 +16,7 @@ impl fmt::Display for ItemId {
 }
 
 impl ItemId {
-    /// The id that reads so.
+    /// Parses an id such as `m17`.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('m')?;
         let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -31,7 +31,7 @@ model::worded! {
         System = "system",
         User = "user",
         Assistant = "assistant",
-        /// A tool's result as an item of its own. Anthropic has none: its results are blocks of a user's item.
+        /// A tool's result as an item of its own. Anthropic has no such items: its results are blocks of a user's item.
         Tool = "tool",
     }
 }
@@ -41,9 +41,10 @@ model::worded! {
 pub struct Item {
     pub role: Role,
     pub blocks: Vec<Block>,
-    /// The JSON text of the item as the client wrote it, byte for byte; absent for an item that Quipu made.
+    /// The JSON text of the item as the client wrote it, byte for byte; none for an item that Quipu made.
     pub raw: Option<Box<str>>,
-    /// The blocks differ from `raw`: a dialect writes `raw` with the changed blocks put in. Never true without `raw`.
+    /// Whether the blocks differ from `raw`: a dialect then writes `raw` with the changed blocks. Never true without
+    /// `raw`.
     pub edited: bool,
 }
 
@@ -55,7 +56,7 @@ pub enum Block {
     Thinking(Thinking),
     Call(Call),
     Outcome(Outcome),
-    /// Content of no other kind (audio, a document, a provider's own block), as the JSON text of the block.
+    /// Any other content (audio, a document, a provider's own block), as the JSON text of the block.
     Other(String),
 }
 
@@ -66,18 +67,18 @@ pub struct Image {
     pub raw: String,
 }
 
-/// A model's reasoning. It may be signed: it goes back byte for byte, or not at all.
+/// A model's reasoning. It may be signed: it must be sent back byte for byte, or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thinking {
     pub text: String,
-    /// The block's JSON text; empty where the dialect has it as a plain field.
+    /// The block's JSON text; empty if the dialect has reasoning as a plain field.
     pub raw: String,
 }
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// As the model gave it; empty where it gave none.
+    /// As the model sent it; empty if the model sent none.
     pub id: String,
     pub name: String,
     /// Exactly as sent; it need not be valid JSON.
@@ -89,10 +90,10 @@ pub struct Call {
 pub struct Outcome {
     pub call_id: String,
     pub text: String,
-    /// The client marked the call as failed.
+    /// Whether the client marked the call as failed.
     pub failed: bool,
-    /// Pictures that came with the text. A sound, a video or a document weighs like one for each 750 kB of its encoding, like 19
-    /// at most.
+    /// Number of pictures besides the text. A sound, a video or a document counts as one for each 750 kB of its
+    /// encoding, and as at most 19.
     pub images: usize,
 }
 
@@ -123,7 +124,7 @@ impl Item {
         Self::made(Role::Tool, vec![Block::Outcome(outcome)])
     }
 
-    /// The calls it makes, in order.
+    /// Its calls, in order.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Call(call) => Some(call),
@@ -131,7 +132,7 @@ impl Item {
         })
     }
 
-    /// The results it brings, in order.
+    /// Its results, in order.
     pub fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Outcome(outcome) => Some(outcome),
@@ -152,15 +153,15 @@ impl Item {
         texts.join("\n")
     }
 
-    /// It reasons.
+    /// Whether it contains reasoning.
     pub fn thinks(&self) -> bool {
         self.blocks
             .iter()
             .any(|block| matches!(block, Block::Thinking(_)))
     }
 
-    /// A person's message: a user's item that contains more than results of tools. Calls and reasoning in it do not
-    /// count.
+    /// Whether it is a person's message: a user's item with more content than tool results. Calls and reasoning in it
+    /// do not count.
     pub fn asks(&self) -> bool {
         let says = |block: &Block| !matches!(block, Block::Outcome(_) | Block::Call(_) | Block::Thinking(_));
         self.role == Role::User && self.blocks.iter().any(says)

@@ -1,27 +1,27 @@
-//! JSON text by places: the range of a value, a member or an element, so that it can be kept or replaced as it is.
+//! JSON text by ranges: the place of a value, a member or an element, so that its bytes can be kept or replaced.
 //!
-//! Owns: splitting valid JSON without building a tree (nesting costs no stack), reading strings leniently. Never: checking
-//! (`serde_json` does, once, before anything here sees the text).
+//! Owns: splitting valid JSON without building a tree (nesting costs no stack), reading strings leniently. Never:
+//! checking (`serde_json` does, once, before any function here gets the text).
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-/// Bytes of a text.
+/// A range of bytes in a text.
 pub type ByteSpan = Range<usize>;
 
-/// Whether the whole text is one JSON value. A lone surrogate escape is let through: it is read as U+FFFD later.
+/// Checks that the whole text is one JSON value. A lone surrogate escape is accepted: it is read as U+FFFD later.
 pub fn check(text: &str) -> Result<(), serde_json::Error> {
     serde_json::from_str::<&RawValue>(text).map(|_| ())
 }
 
-/// The value of a whole text; none where it is no JSON.
+/// The value of a whole text; none if it is not JSON.
 pub fn parsed(text: &str) -> Option<Value<'_>> {
     check(text).ok().map(|()| Value::of(text))
 }
 
-/// The exact text of a field of an object; none where the text is no JSON object with that field.
+/// The exact text of a field of an object; none if the text is no JSON object with this field.
 pub fn field<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     Some(parsed(object)?.object().get(name)?.text())
 }
@@ -31,7 +31,7 @@ pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// One value of a text that was checked.
+/// One value of a checked text.
 #[derive(Debug, Clone, Copy)]
 pub struct Value<'a> {
     source: &'a str,
@@ -39,14 +39,14 @@ pub struct Value<'a> {
     end: usize,
 }
 
-/// The members of an object, in order. If a key occurs twice, its last value counts, as everywhere.
+/// The members of an object, in order. If a key occurs twice, its last value counts, as in other readers.
 #[derive(Debug, Clone)]
 pub struct Object<'a> {
     members: Vec<(Cow<'a, str>, usize, Value<'a>)>,
 }
 
 impl<'a> Value<'a> {
-    /// The value between two places of a text: `span` must hold one checked value.
+    /// The value in a range of a text: `span` must contain one checked value.
     pub fn within(source: &'a str, span: ByteSpan) -> Self {
         let text = &source[span.clone()];
         let start = span.start + (text.len() - text.trim_start().len());
@@ -101,7 +101,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The string's text; none for any other value. Lone surrogates read U+FFFD.
+    /// The string's text; none for any other value. Lone surrogates become U+FFFD.
     pub fn string(&self) -> Option<String> {
         self.is_string().then(|| unquoted(self.text()))
     }
@@ -133,7 +133,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The values between the brackets; an object's keys are among them.
+    /// The values between the brackets, including an object's keys.
     fn split(&self) -> Vec<Value<'a>> {
         let bytes = self.source.as_bytes();
         let mut values = Vec::new();
@@ -173,7 +173,7 @@ impl<'a> Object<'a> {
         self.get(key).is_some()
     }
 
-    /// The text of a member that is a string.
+    /// The text of a member, if it is a string.
     pub fn string(&self, key: &str) -> Option<String> {
         self.get(key)?.string()
     }
@@ -182,7 +182,7 @@ impl<'a> Object<'a> {
         self.get(key).is_some_and(|value| value.text() == "true")
     }
 
-    /// A key occurs twice.
+    /// Whether a key occurs twice.
     pub fn repeats(&self) -> bool {
         let mut keys: Vec<&str> = self.members.iter().map(|(key, ..)| key.as_ref()).collect();
         keys.sort_unstable();
@@ -198,7 +198,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The end of the value that starts there.
+/// The end of the value that starts at `start`.
 fn end_of(bytes: &[u8], start: usize) -> usize {
     match bytes[start] {
         b'"' => end_of_string(bytes, start),
@@ -253,12 +253,12 @@ fn key(quoted: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text of a JSON string. Lone surrogates are U+FFFD.
+/// The text of a JSON string. Lone surrogates become U+FFFD.
 fn unquoted(quoted: &str) -> String {
     crate::mended::parse(quoted).unwrap_or_else(|_| quoted.to_owned())
 }
 
-/// The places to remove so that only the kept siblings remain, each with the comma that parted it from another.
+/// The ranges to remove so that only the kept siblings remain, each with the comma that separates it from another.
 pub fn cuts(siblings: &[ByteSpan], is_kept: &[bool]) -> Vec<ByteSpan> {
     let mut cuts = Vec::new();
     let mut any_kept = false;
@@ -274,7 +274,7 @@ pub fn cuts(siblings: &[ByteSpan], is_kept: &[bool]) -> Vec<ByteSpan> {
     cuts
 }
 
-/// The text with each place replaced. Places must not overlap.
+/// The text with each range replaced. Ranges must not overlap.
 pub fn spliced(text: &str, mut changes: Vec<(ByteSpan, String)>) -> String {
     changes.sort_by_key(|(span, _)| (span.start, span.end));
     let mut made = String::with_capacity(text.len());

@@ -1,11 +1,11 @@
-//! Lists of words that stand in a text file beside their code.
+//! Lists of words in a text file next to their code.
 //!
 //! Owns: the form of such a file. Never: the meaning of a list.
 
 use std::collections::HashMap;
 
-/// The lists of a file. `[name]` begins one, and each line below it is an entry; a line that begins with `//` is a comment. In an entry
-/// `\n` is the end of a line and `\s` a space.
+/// The lists of a file. `[name]` begins a list, and each line below it is an entry; a line that begins with `//` is a
+/// comment. In an entry, `\n` stands for a line end and `\s` for a space.
 #[derive(Debug)]
 pub struct Lists(HashMap<&'static str, Vec<String>>);
 
@@ -24,7 +24,7 @@ impl Lists {
         Self(lists)
     }
 
-    /// The entries of a list that the file has.
+    /// The entries of a list; the file must contain it.
     pub fn list(&self, name: &str) -> &[String] {
         self.0.get(name).expect("the file has every list of its code")
     }

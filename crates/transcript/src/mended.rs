@@ -1,6 +1,6 @@
-//! JSON with half a surrogate pair, as programs write a text that was cut within an emoji.
+//! JSON with half a surrogate pair, as programs write a text that was cut inside an emoji.
 //!
-//! Owns: its replacement by U+FFFD. Never: a change of length or of anything else.
+//! Owns: replacing it by U+FFFD. Never: another change, or a change of length.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ pub fn parse<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
     serde_json::from_str(json).or_else(|_| serde_json::from_slice(&mended(json.as_bytes())))
 }
 
-/// A JSON text in which each escape of half a pair is that of U+FFFD.
+/// A JSON text in which U+FFFD replaces each escape of half a pair.
 pub fn mended(json: &[u8]) -> Cow<'_, [u8]> {
     let mut mended = Cow::Borrowed(json);
     let mut at = 0;
@@ -32,7 +32,7 @@ pub fn mended(json: &[u8]) -> Cow<'_, [u8]> {
     mended
 }
 
-/// The UTF-16 unit of the escape at that place.
+/// The UTF-16 unit of the escape at `at`.
 fn unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + 6)?.strip_prefix(br"\u")?;
     let value =
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_a_pair_is_replaced_and_nothing_else() {
+    fn only_half_a_surrogate_pair_is_replaced() {
         for (json, text) in [
             (r#""loft \ud83d""#, "loft \u{fffd}"),
             (r#""\ude00\ud83d\ude00\uD83D.""#, "\u{fffd}\u{1f600}\u{fffd}."),

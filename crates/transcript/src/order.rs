@@ -1,6 +1,6 @@
 //! Ordering rules of the OpenAI and Anthropic dialects, as checkers.
 //!
-//! Owns: telling whether one is broken. Never: repairing it; `repair` does.
+//! Owns: checking whether a rule is broken. Never: repairing it; `repair` does.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use crate::{Block, Item, Role, dialect};
 
-/// OpenAI's rules: the results of a turn come directly after it, one for each call, with nothing between.
+/// OpenAI's rules: the results of a turn come directly after it, one for each call, with no other item in between.
 ///
 /// A turn is one item of the assistant, or the neighbouring items in which the Responses API writes it.
 pub fn openai<I: Borrow<Item>>(items: &[I]) -> bool {
@@ -39,9 +39,9 @@ pub fn openai<I: Borrow<Item>>(items: &[I]) -> bool {
     true
 }
 
-/// Anthropic's rules. System items are beside the messages. Neighbouring messages of one role count as one, so all
-/// results of a turn are in the next message of the user, at its beginning; the first message is the user's, none is
-/// empty.
+/// Anthropic's rules. System items are outside of the messages. Neighbouring messages of one role count as one, so all
+/// results of a turn are at the beginning of the user's next message; the first message is the user's, and no message
+/// is empty.
 pub fn anthropic<I: Borrow<Item>>(items: &[I]) -> bool {
     let messages = items.iter().map(Borrow::borrow);
     let messages: Vec<&Item> = messages.filter(|item| item.role != Role::System).collect();
@@ -54,13 +54,13 @@ fn is_empty(item: &Item) -> bool {
     item.blocks.is_empty() || item.blocks.iter().any(blank)
 }
 
-/// The item has valid results: those in an assistant's item do not count.
+/// Whether the item has valid results: those in an assistant's item do not count.
 fn answers(item: &Item) -> bool {
     matches!(item.role, Role::User | Role::Tool) && item.outcomes().next().is_some()
 }
 
-/// The items of the turn that begins there: one, unless it is a call that its dialect writes as an item of its own. Then the
-/// neighbouring items of the assistant belong to it, as one response made them all.
+/// The items of the turn that begins at `at`: one, unless it is a call that its dialect writes as an item of its own.
+/// Then the assistant's neighbouring items also belong to it, because they are one response.
 pub(crate) fn turn<I: Borrow<Item>>(items: &[I], at: usize) -> RangeInclusive<usize> {
     let first: &Item = items[at].borrow();
     let calls_alone = matches!(first.blocks.as_slice(), [Block::Call(_)])
@@ -75,7 +75,8 @@ pub(crate) fn turn<I: Borrow<Item>>(items: &[I], at: usize) -> RangeInclusive<us
     at..=at + if calls_alone { neighbours() } else { 0 }
 }
 
-/// The ids of a turn's calls; none if a call of it is not the assistant's, has no id or that of another, or if it has a result.
+/// The ids of a turn's calls; none if one of its calls is not the assistant's, has no id or a repeated one, or if the
+/// turn contains a result.
 fn calls<I: Borrow<Item>>(items: &[I], turn: RangeInclusive<usize>) -> Option<BTreeSet<&str>> {
     let mut open = BTreeSet::new();
     for item in items[turn].iter().map(Borrow::borrow) {
@@ -90,7 +91,7 @@ fn calls<I: Borrow<Item>>(items: &[I], turn: RangeInclusive<usize>) -> Option<BT
     Some(open)
 }
 
-/// Takes what the item answers from the open calls; false where it breaks a rule.
+/// Removes the calls that the item answers from the open ones; false if it breaks a rule.
 fn answer(item: &Item, open: &mut BTreeSet<&str>) -> bool {
     let has_calls = item
         .outcomes()
@@ -98,7 +99,7 @@ fn answer(item: &Item, open: &mut BTreeSet<&str>) -> bool {
     has_calls && item.calls().next().is_none() && results_lead(item)
 }
 
-/// No other content of a user comes before a result in the same item.
+/// Whether no other content of a user comes before a result in the same item.
 pub(crate) fn results_lead(item: &Item) -> bool {
     let is_outcome = |block: &&Block| matches!(block, Block::Outcome(_));
     item.role != Role::User

@@ -1,7 +1,7 @@
-//! Mending a transcript: two operations. Closing pending calls in a view, and repairing a history.
+//! Repairs a transcript, with two operations: closing pending calls in a view, and repairing a history.
 //!
-//! Owns: which items stay, move or are made so that calls and results pair. An item that needs nothing comes back as the same
-//! `Arc`. Never: storing what it made, changing a person's words.
+//! Owns: keeping, moving and making items so that calls and results pair. An item that needs no change stays the same
+//! `Arc`. Never: storing the made items, changing a person's text.
 
 mod history;
 mod sites;
@@ -13,26 +13,26 @@ pub use history::repair;
 
 use crate::{Block, Item, Role, order};
 
-/// Stands for the result of a call that still runs.
+/// Placeholder for the result of a running call.
 const RUNNING: &str = "[executing...]";
-/// Stands for a result that is in no transcript.
+/// Placeholder for a result that no transcript contains.
 const LOST: &str = "[result lost]";
-/// What other clients write in the place of a result.
+/// Placeholders of other clients for a result.
 const OF_OTHERS: [&str; 2] = ["[interrupted by the user]", "[result lost during compaction]"];
 
-/// Whether the text stands for a result: a real one replaces it.
+/// Whether the text is a placeholder, which a real result replaces.
 fn is_placeholder(text: &str) -> bool {
     text == RUNNING || text == LOST || OF_OTHERS.contains(&text)
 }
 
-/// The items as a model can see them: repaired, the calls in `pending` closed as running. None if nothing has to
-/// change; this check copies and hashes nothing.
+/// The items as a model can see them: repaired, with the calls in `pending` closed as running. None if no change is
+/// needed; this check copies and hashes nothing.
 pub fn for_view(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Option<Vec<Arc<Item>>> {
     (!order::openai(items)).then(|| close_pending(&repair(items, pending), pending))
 }
 
 /// The items with a placeholder for each call in `pending` without a result, directly after its turn, in the order of
-/// the calls. Real results there come first. For a view only: the stored list must wait for the real result.
+/// the calls; the turn's real results come first. For a view only: the stored list must wait for the real result.
 fn close_pending(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Vec<Arc<Item>> {
     let sites = sites::find(items);
     let mut made: BTreeMap<usize, Vec<Arc<Item>>> = BTreeMap::new();
@@ -63,7 +63,7 @@ fn id_of(block: &Block) -> String {
     }
 }
 
-/// The place behind the items that bring nothing but results.
+/// The place after the items that contain only results.
 fn behind_results(items: &[Arc<Item>], from: usize) -> usize {
     let brings_only =
         |item: &&Arc<Item>| item.outcomes().next().is_some() && !item.asks() && item.role != Role::Assistant;

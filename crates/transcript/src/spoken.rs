@@ -1,6 +1,7 @@
 //! Text of a person in a message, without their client's additions.
 //!
-//! Owns: the tables of clients' additions (`spoken.txt`). Never: changing a request, judging the text. Text that no table names stays.
+//! Owns: the tables of clients' additions (`spoken.txt`). Never: changing a request, judging the text. Text that no
+//! table names stays.
 
 mod element;
 
@@ -14,7 +15,7 @@ use crate::{Block, Item, Role};
 
 static TABLES: LazyLock<Lists> = LazyLock::new(|| Lists::read(include_str!("spoken.txt")));
 
-/// Where this mark is, a client of Cline's kin speaks.
+/// Only messages of clients like Cline contain this mark.
 const BESIDE: &str = "<environment_details>";
 
 const NAMED: &[&str] = &[
@@ -53,7 +54,7 @@ pub fn words(text: &str) -> Cow<'_, str> {
     without_lines(own)
 }
 
-/// The item without what Quipu added to it; borrowed where it added nothing.
+/// The item without Quipu's additions; borrowed if there are none.
 pub fn without_additions(item: &Item) -> Cow<'_, Item> {
     let is_quipus = |name: &str| TABLES.has("quipus", name);
     let said = |block: &Block| match block {
@@ -76,14 +77,14 @@ pub fn without_additions(item: &Item) -> Cow<'_, Item> {
     Cow::Owned(item)
 }
 
-/// The content of a frame, if the text is one.
+/// The content of a frame; a text without a frame stays unchanged.
 fn framed(text: Cow<'_, str>) -> Cow<'_, str> {
     let begins = text.trim_start();
     let held = TABLES.list("frames").iter().find_map(|frame| {
         let mut parts = frame.split(" | ");
         let rest = begins.strip_prefix(parts.next()?)?;
         let (before, after) = (parts.next()?, parts.next().unwrap_or_default());
-        // Clients do not agree on its capitals.
+        // Clients differ in its capital letters.
         let at = rest.to_ascii_lowercase().rfind(&before.to_ascii_lowercase())?;
         let held = &rest[at + before.len()..];
         let end = held.find(after).filter(|_| !after.is_empty());
@@ -92,7 +93,7 @@ fn framed(text: Cow<'_, str>) -> Cow<'_, str> {
     held.map_or(text, Cow::Owned)
 }
 
-/// A tool's result in the form of a person's message: `[read_file for 'a.rs'] Result:`.
+/// Whether a text is a tool's result in the form of a person's message: `[read_file for 'a.rs'] Result:`.
 fn is_result(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     line.starts_with('[') && line.contains("] Result:")
@@ -123,7 +124,7 @@ fn without_lines(text: Cow<'_, str>) -> Cow<'_, str> {
     text
 }
 
-/// A line with only the time.
+/// Whether a line contains only the time.
 fn is_clock(line: &str) -> bool {
     let line = line.trim_matches(|c| matches!(c, '(' | ')' | '[' | ']' | '*'));
     TABLES.list("clocks").iter().any(|start| {
@@ -132,7 +133,7 @@ fn is_clock(line: &str) -> bool {
     })
 }
 
-/// A line without the time in brackets before its words: `[2026-11-22 09:30] `.
+/// The line without a bracketed time at its start: `[2026-11-22 09:30] `.
 fn without_stamp(line: &str) -> &str {
     let inner = line.trim_start().strip_prefix('[');
     match inner.and_then(|inner| inner.split_once(']')) {
@@ -141,7 +142,7 @@ fn without_stamp(line: &str) -> &str {
     }
 }
 
-/// Nothing but a date, a time, a zone.
+/// Whether a text consists only of a date, a time and a zone.
 fn is_moment(text: &str) -> bool {
     let text = text.trim();
     if text.len() > MOMENT_BYTES_MAX {

@@ -1,17 +1,18 @@
-//! The items that a sub-agent starts with, where no engine chooses them.
+//! The items that a sub-agent starts with, if no engine chooses them.
 //!
-//! Owns: how many there are, and that a call is never parted from its result. Never: running an agent.
+//! Owns: their number, and keeping each call together with its result. Never: running an agent.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::{Item, Role, cut};
 
-/// Items besides the system's.
+/// Number of items besides the system items.
 const EXPLORER_ITEMS: usize = 10;
 const OTHER_ITEMS: usize = 20;
 
-/// All system items and about the newest others. A call is never parted from its result, so there may be fewer.
+/// All system items and about this many of the newest others. A call is never separated from its result, so there may
+/// be fewer.
 pub fn starts_with(items: Vec<Arc<Item>>, role: &str) -> Vec<Arc<Item>> {
     let most = if role == "explorer" {
         EXPLORER_ITEMS

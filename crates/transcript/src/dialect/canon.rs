@@ -1,6 +1,6 @@
-//! An item without a text of its own as JSON: each dialect's plainest form.
+//! The JSON of an item without a text of its own: each dialect's plainest form.
 //!
-//! Owns: those forms; members have one fixed order. Never: items whose text is kept (`edit`).
+//! Owns: those forms; members have one fixed order. Never: items with their original text (`edit`).
 
 use serde_json::json;
 
@@ -8,7 +8,8 @@ use super::Family;
 use crate::json::{self, quoted};
 use crate::{Block, Call, Item, Outcome, Role};
 
-/// A block as an element of its message's list (of `tool_calls` for a call in chat); none where it can be none.
+/// A block as an element of its message's list (of `tool_calls` for a call in chat); none if the list cannot contain
+/// it.
 pub(super) fn element(block: &Block, family: Family, role: Role) -> Option<String> {
     match (block, family) {
         (Block::Text(text), _) => Some(text_element(text, family, role)),
@@ -124,7 +125,7 @@ fn text_or_list(blocks: &[&Block], family: Family, role: Role) -> String {
     format!("[{}]", elements.join(","))
 }
 
-/// Results come first, as Anthropic demands; it refuses blank texts, so they are left out.
+/// Results come first, as Anthropic requires; blank texts, which it refuses, are left out.
 fn anthropic(item: &Item) -> Option<String> {
     let role = match item.role {
         Role::System => return None,

@@ -1,7 +1,7 @@
 //! A session of Claude Code: a record a line, the model's messages streamed as a record per block.
 //!
-//! Owns: which records are the conversation, and joining streamed records. The file's order is kept: it also contains
-//! abandoned branches. Never: the form of a message (`parts`).
+//! Owns: choosing the records of the conversation, and joining streamed records. The file's order is kept: it also
+//! contains abandoned branches. Never: the form of a message (`parts`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use super::{Dialect, Family, Transcript, Unreadable, parts};
 use crate::Item;
 use crate::json::{Object, Value, spliced};
 
-/// Whether only Claude Code writes such a record.
+/// Whether a record is one that only Claude Code writes.
 pub(super) fn is_record(object: &Object<'_>) -> bool {
     let speaks = matches!(object.string("type").as_deref(), Some("user" | "assistant"));
     speaks && object.get("message").is_some_and(|message| message.is_object())
@@ -24,7 +24,7 @@ pub(super) fn read<'a>(
     let mut transcript = Transcript::new(Dialect::ClaudeCode);
     let mut seen: HashSet<String> = HashSet::new();
     let mut streams: Vec<Stream<'_>> = Vec::new();
-    // Messages that a later record may go on, by their id. A person's words end them.
+    // Messages that a later record may continue, by their id. A person's message ends them.
     let mut open: HashMap<String, usize> = HashMap::new();
     for (index, object) in objects.iter().enumerate() {
         let message = object.get("message").filter(|_| is_record(object));
@@ -67,12 +67,13 @@ pub(super) fn read<'a>(
 /// The records of one message.
 struct Stream<'a> {
     messages: Vec<Value<'a>>,
-    /// The first record's.
+    /// The item of the first record.
     item: Item,
 }
 
 impl Stream<'_> {
-    /// The message with the blocks of all its records, in the last record's frame: only there is the usage final.
+    /// The message with the blocks of all its records, in the frame of the last record, because only that one has the
+    /// final usage.
     fn whole(self) -> Item {
         let [_, _, ..] = self.messages.as_slice() else {
             return self.item;

@@ -1,13 +1,13 @@
 //! A rollout of Codex: records in envelopes, or bare items as older versions wrote them.
 //!
-//! Owns: which records are the conversation. A compaction's record is not one: the replaced items are in the file.
-//! Never: the form of an item (`parts`).
+//! Owns: choosing the records of the conversation. A compaction's record is not one: the replaced items are in the
+//! file. Never: the form of an item (`parts`).
 
 use super::read::{SourceText, kind_of};
 use super::{Dialect, Transcript, Unreadable};
 use crate::json::{Object, Value};
 
-/// Whether it is an item of the Responses API that no message of another dialect could be.
+/// Whether an object is an item of the Responses API that cannot be a message of another dialect.
 pub(super) fn is_item(object: &Object<'_>) -> bool {
     let Some(kind) = object.string("type") else {
         return false;
@@ -28,7 +28,7 @@ pub(super) fn is_item(object: &Object<'_>) -> bool {
     kind == "reasoning" || kind.ends_with("_call") || kind.ends_with("_output")
 }
 
-/// Whether only Codex writes such a record.
+/// Whether a record is one that only Codex writes.
 pub(super) fn is_record(object: &Object<'_>) -> bool {
     object
         .get("payload")

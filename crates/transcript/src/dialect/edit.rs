@@ -1,7 +1,7 @@
-//! An edited item as JSON: its text with only the changed blocks put in and the removed ones removed.
+//! The JSON of an edited item: its text with the changed blocks replaced and the removed blocks left out.
 //!
-//! Owns: which block of the text belongs to a block of the item, and the change of the text. Invariant: unchanged parts
-//! keep their bytes. Never: blocks of items without a text (`canon`).
+//! Owns: matching blocks of the text with blocks of the item, and changing the text. Invariant: unchanged parts keep
+//! their bytes. Never: blocks of items without a text (`canon`).
 
 use super::Family;
 use super::canon;
@@ -9,14 +9,14 @@ use super::parts::{self, Home, PlacedBlock};
 use crate::json::{self, ByteSpan, Object, Value, cuts, quoted, spliced};
 use crate::{Block, Item, Outcome};
 
-/// A block of the text, and the index of the item's block that it is, perhaps changed; none where it is gone.
+/// A block of the text, and the index of the same block in the item, where it may have changed; none if it was removed.
 type Fated = (PlacedBlock, Option<usize>);
 
-/// The item's text with its blocks as they are now; none where the text cannot be changed so and the canonical form serves.
+/// The item's text with its present blocks; none if the text cannot be changed, so that the canonical form is needed.
 pub(super) fn edited(raw: &str, item: &Item, family: Family) -> Option<String> {
     let value = json::parsed(raw).filter(Value::is_object)?;
     let parts = matched(parts::read(value, family).ok()?.parts, &item.blocks);
-    // If a key occurs twice, removing its last value would restore the one before.
+    // If a key occurs twice, removing its last value would restore the previous one.
     if parts.iter().any(is_gone) && value.object().repeats() {
         return None;
     }
@@ -68,7 +68,7 @@ impl Editing<'_> {
         Some(spliced(self.raw, changes))
     }
 
-    /// The change that makes a block of the text what it is now.
+    /// The change of a block's text to the block's present content.
     fn change(&self, part: &PlacedBlock, block: &Block) -> Option<(ByteSpan, String)> {
         match (&part.block, block, &part.text) {
             (Block::Text(_), Block::Text(text), Some(place)) => Some((place.clone(), quoted(text))),
@@ -136,8 +136,8 @@ impl Editing<'_> {
         changes.extend(cuts(&spans, &is_kept).into_iter().map(|cut| (cut, String::new())));
     }
 
-    /// The text where blocks are new or in another order: its own members, with the lists of blocks rewritten. Each block
-    /// that the text had keeps its bytes.
+    /// The text for new or reordered blocks: its own members, with the lists of blocks rewritten. Each block of the
+    /// original text keeps its bytes.
     fn rebuilt(&self) -> Option<String> {
         if self.at(Home::Item).next().is_some() {
             return None;
@@ -189,7 +189,7 @@ impl Editing<'_> {
         Some(spliced(&self.raw[part.whole.clone()], vec![(inner, text)]))
     }
 
-    /// The member gets that value, or is put in as the first.
+    /// Sets the value of a member; a new member becomes the first.
     fn put(&self, key: &str, value: String, changes: &mut Vec<(ByteSpan, String)>) {
         if let Some(old) = self.object.get(key) {
             changes.push((old.span(), value));
@@ -200,7 +200,7 @@ impl Editing<'_> {
     }
 }
 
-/// The new `content` or `output` of a result: counted pictures stay in place.
+/// The new `content` or `output` of a result; pictures stay in place.
 fn outcome_value(value: Value<'_>, old: &Outcome, new: &Outcome) -> Option<String> {
     let nested = value.object().get("content");
     if let Some(inner) = nested {
@@ -235,7 +235,7 @@ fn text_element_like(list: Value<'_>, text: &str) -> String {
     format!("{{\"type\":{},\"text\":{}}}", quoted(&kind), quoted(text))
 }
 
-/// Which block of the item each block of the text is. First the equal ones, then those between two of these.
+/// Matches each block of the text with a block of the item: equal blocks first, then those between two equal ones.
 fn matched(parts: Vec<PlacedBlock>, blocks: &[Block]) -> Vec<Fated> {
     let mut fates = vec![None; parts.len()];
     let mut anchors = Vec::new();
@@ -271,7 +271,7 @@ fn is_same(old: &Block, new: &Block) -> bool {
     }
 }
 
-/// The one may have become the other. Reasoning never changes, and what is not understood is not matched.
+/// Whether an old block may have become the new one. Reasoning never changes, and unknown blocks are not matched.
 fn is_alike(old: &Block, new: &Block) -> bool {
     matches!(
         (old, new),

@@ -1,14 +1,14 @@
 //! One message in parts: its blocks, with their ranges in its text.
 //!
-//! Owns: the shapes of messages and blocks in all dialects; they do not clash, so there is one reader. Never: whole files
-//! (`read`, `claude`, `codex`), changing text (`edit`).
+//! Owns: the forms of messages and blocks in all dialects; they do not conflict, so there is one reader. Never: whole
+//! files (`read`, `claude`, `codex`), changing text (`edit`).
 
 use super::Family;
 use crate::encoded::encoded;
 use crate::json::{ByteSpan, Object, Value, field};
 use crate::{Block, Call, Image, Item, Outcome, Role, Thinking};
 
-/// The members in which compatible servers put a model's reasoning, as plain text.
+/// The members in which compatible servers send a model's reasoning as plain text.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 /// A block and its place.
@@ -16,29 +16,29 @@ const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 pub(super) struct PlacedBlock {
     pub(super) block: Block,
     pub(super) home: Home,
-    /// The range of this block alone.
+    /// The range of the whole block.
     pub(super) whole: ByteSpan,
-    /// The value that holds its text, where that can be replaced.
+    /// The range of the value with its text, if the text can be replaced.
     pub(super) text: Option<ByteSpan>,
 }
 
 /// The field that contains a block's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Home {
-    /// It is the value of `content`.
+    /// The block is the value of `content`.
     Content,
-    /// It is an element of the array `content`.
+    /// The block is an element of the array `content`.
     ContentList,
-    /// It is an element of the array `tool_calls`.
+    /// The block is an element of the array `tool_calls`.
     CallList,
-    /// It is the value of a member of its own.
+    /// The block is the value of a member of its own.
     Member,
-    /// It is the message itself.
+    /// The block is the message itself.
     Item,
 }
 
 impl PlacedBlock {
-    /// A block that is all of a value, with a text that cannot be replaced.
+    /// A block that is a whole value, without a replaceable text.
     fn new(block: Block, home: Home, whole: Value<'_>) -> Self {
         Self {
             block,
@@ -48,7 +48,7 @@ impl PlacedBlock {
         }
     }
 
-    /// The value that holds its text.
+    /// Sets the value that contains its text.
     fn with_text(self, text: Option<Value<'_>>) -> Self {
         Self {
             text: text.map(|text| text.span()),
@@ -57,7 +57,7 @@ impl PlacedBlock {
     }
 }
 
-/// A message taken apart.
+/// A message divided into its parts.
 #[derive(Debug)]
 pub(super) struct MessageParts {
     pub(super) role: Role,
@@ -65,7 +65,7 @@ pub(super) struct MessageParts {
 }
 
 impl MessageParts {
-    /// The item that a client wrote so.
+    /// The item with this text of a client.
     pub(super) fn item(self, raw: &str) -> Item {
         Item {
             role: self.role,
@@ -76,11 +76,11 @@ impl MessageParts {
     }
 }
 
-/// A fault of a message, and its place.
+/// An error in a message, and its place.
 #[derive(Debug)]
 pub(super) struct MessageFault {
     pub(super) at: usize,
-    /// Below the message, `.role` for example.
+    /// Path below the message, for example `.role`.
     pub(super) path: &'static str,
     pub(super) expected: &'static str,
     pub(super) found: String,
@@ -101,7 +101,7 @@ impl MessageFault {
     }
 }
 
-/// Takes a message apart, or an item of the Responses API where those are expected.
+/// Divides a message into its parts, or an item of the Responses API if the family has those.
 pub(super) fn read(value: Value<'_>, family: Family) -> Result<MessageParts, MessageFault> {
     if !value.is_object() {
         return Err(MessageFault::new(
@@ -119,8 +119,8 @@ pub(super) fn read(value: Value<'_>, family: Family) -> Result<MessageParts, Mes
     }
 }
 
-/// Whether the text is a part of a turn that its dialect writes as an item of its own, as the Responses API does with calls
-/// and reasoning.
+/// Whether the text is a part of a turn that its dialect writes as an item of its own, as the Responses API does with
+/// calls and reasoning.
 pub(crate) fn stands_alone(raw: &str) -> bool {
     let object = Value::of(raw).object();
     !object.has("role") && object.has("type")
@@ -297,12 +297,12 @@ fn element(value: Value<'_>) -> PlacedBlock {
     PlacedBlock::new(block, Home::ContentList, value).with_text(text)
 }
 
-/// Encoded bytes of a file that weigh like a picture.
+/// Encoded bytes of a file that count as one picture.
 const PICTURE_BYTES: usize = 750_000;
-/// A larger file weighs no more: only the server knows whether it is too long.
+/// Maximum number of pictures for a file: only the server knows whether the file is too long.
 const PICTURES_MAX: usize = 19;
 
-/// The weight of a block in pictures; 0 for text.
+/// Number of pictures that a block counts as; 0 for text.
 fn pictures(block: &Block) -> usize {
     match block {
         Block::Image(_) => 1,
@@ -367,7 +367,8 @@ fn read_item(value: Value<'_>, object: &Object<'_>, kind: &str) -> MessageParts 
                 arguments: verbatim(sent),
             })
         }
-        // Called and answered on the server: nothing in the transcript answers it. A function's call is never that.
+        // Called and answered on the server: no item of the transcript answers it. This never applies to a function's
+        // call.
         (Some("function" | "custom_tool"), None) => {
             let name = object.string("name").unwrap_or_default();
             let sent = object.get("arguments").or_else(|| object.get("input"));
@@ -416,7 +417,7 @@ fn item_outcome(object: &Object<'_>) -> Outcome {
     }
 }
 
-/// Codex writes what a command gave as `{"output":…,"metadata":{"exit_code":…}}` within the text.
+/// Codex writes a command's output as `{"output":…,"metadata":{"exit_code":…}}` inside the text.
 fn exits_badly(text: &str) -> bool {
     let object = text.starts_with('{').then(|| field(text, "metadata")).flatten();
     let code = object.and_then(|metadata| field(metadata, "exit_code"));

@@ -1,6 +1,6 @@
-//! A whole file: which dialect it is, and its items.
+//! Reads a whole file: its dialect, and its items.
 //!
-//! Owns: detecting the dialects by the file's content; requests, arrays and lines of messages; the place of faults.
+//! Owns: detecting the dialects by the file's content; requests, arrays and lines of messages; the place of errors.
 //! Never: the records of Claude Code (`claude`) and Codex (`codex`), the form of a message (`parts`).
 
 use super::parts::{self, MessageFault};
@@ -11,10 +11,10 @@ use crate::{Block, Image, Item, Role};
 const WHAT: &str = "a transcript of OpenAI, Anthropic, Claude Code or Codex";
 const GIVE: &str = "give a request, an array of messages, or a session's JSONL";
 
-/// Reads a transcript in whichever dialect it is.
+/// Reads a transcript of any dialect.
 ///
-/// A line of a JSONL file that was cut off at its end is skipped and counted; any other line that is no JSON is an error, and
-/// so is a message that is none.
+/// The last line of a JSONL file is skipped and counted if it is incomplete; any other line that is not JSON is an
+/// error, and so is an invalid message.
 pub fn read(text: &str) -> Result<Transcript, Unreadable> {
     let source = SourceText {
         text: text.strip_prefix('\u{feff}').unwrap_or(text),
@@ -31,7 +31,7 @@ pub fn read(text: &str) -> Result<Transcript, Unreadable> {
     }
 }
 
-/// Reads one message of a known dialect; the error's place is in that text.
+/// Reads one message of a known dialect; an error's place refers to this text.
 pub fn read_message(dialect: Dialect, text: &str) -> Result<Item, Unreadable> {
     let source = SourceText { text };
     json::check(text).map_err(|error| source.no_json(&error, 1))?;
@@ -41,7 +41,7 @@ pub fn read_message(dialect: Dialect, text: &str) -> Result<Item, Unreadable> {
 /// The records of a JSONL file.
 pub(super) struct JsonlRecords<'a> {
     pub(super) values: Vec<Value<'a>>,
-    /// The last line is not whole.
+    /// Whether the last line is incomplete.
     is_cut_off: bool,
 }
 
@@ -84,7 +84,7 @@ impl<'a> SourceText<'a> {
         )
     }
 
-    /// `first` is the line of the file at which the text that the error is about begins.
+    /// `first` is the line of the file at which the text of the error begins.
     fn no_json(&self, error: &serde_json::Error, first: usize) -> Unreadable {
         let line = first + error.line().max(1) - 1;
         let text = self.text.split('\n').nth(line - 1).unwrap_or_default();
@@ -100,7 +100,7 @@ impl<'a> SourceText<'a> {
         self.refuse(start + bytes, "", "JSON", found, advice)
     }
 
-    /// The records, if each line is one; none if the first line is no JSON, so that the text is one broken document.
+    /// The records, if each line is one; none if the first line is not JSON, so that the text is one broken document.
     fn records(&self) -> Result<Option<JsonlRecords<'a>>, Unreadable> {
         let mut records = JsonlRecords {
             values: Vec::new(),
@@ -209,7 +209,7 @@ impl<'a> SourceText<'a> {
         Ok(transcript)
     }
 
-    /// A message a line.
+    /// Reads one message per line.
     fn lines(self, values: &[Value<'a>], objects: &[Object<'a>]) -> Result<Transcript, Unreadable> {
         if let Some(at) = objects.iter().position(|object| object.has("messages")) {
             let advice = "give one of them in a file of its own";
@@ -229,7 +229,7 @@ impl<'a> SourceText<'a> {
         self.some_items(transcript, values)
     }
 
-    /// A session file with no message is none.
+    /// Refuses a session file without a message.
     pub(super) fn some_items(
         self,
         transcript: Transcript,
@@ -254,7 +254,7 @@ pub(super) fn kind_of(object: &Object<'_>) -> String {
         .unwrap_or_else(|| "a record of no type".to_owned())
 }
 
-/// A request's fields beside its messages.
+/// Reads a request's fields besides its messages.
 fn beside(object: &Object<'_>, system: &str, transcript: &mut Transcript) {
     transcript.model = object.string("model");
     let tools = object
@@ -291,7 +291,7 @@ fn system_block(value: Value<'_>) -> Block {
     }
 }
 
-/// OpenAI's messages or Anthropic's, by features of only one of them. Without such features they are the same.
+/// OpenAI's messages or Anthropic's, by features that only one of them has. Without such features they are the same.
 fn of_messages(list: &[Value<'_>], request: Option<&Object<'_>>) -> Dialect {
     // Gateways accept Anthropic's cache marks in OpenAI's messages too, so these decide only without other features.
     let (mut openai, mut anthropic, mut marks) = (0, 0, 0);

@@ -1,6 +1,6 @@
 //! Items as the messages of a dialect.
 //!
-//! Owns: which items keep their bytes, which messages are joined, a picture in another dialect. Never: the forms (`canon`).
+//! Owns: the items that keep their bytes, joining messages, a picture in another dialect. Never: the forms (`canon`).
 
 use super::{Dialect, Family, canon, edit};
 use crate::json::{self, Object, Value, quoted, spliced};
@@ -9,7 +9,7 @@ use crate::{Block, Item, Role};
 /// The JSON text of each message, for items that were read in this dialect or made without a text.
 ///
 /// An unedited item keeps its bytes. In Anthropic's dialects, results of one turn that Quipu made, moved or edited are
-/// in one user's message. A system item that was not a message in the source ([`system`]) is none here either.
+/// in one user's message. A system item that was not a message in the source ([`system`]) is left out.
 pub fn write(dialect: Dialect, items: &[Item]) -> Vec<String> {
     let family = dialect.family();
     let mut messages = Vec::new();
@@ -31,8 +31,9 @@ pub fn write(dialect: Dialect, items: &[Item]) -> Vec<String> {
     messages
 }
 
-/// The JSON text of the request's `system` or `instructions`: all system items that are no messages in this dialect. One that
-/// nothing changed keeps its bytes; several become a list of blocks, or one text where the dialect has no blocks there.
+/// The JSON text of the request's `system` or `instructions`: all system items that are no messages in this dialect. An
+/// unchanged single one keeps its bytes; several become a list of blocks, or one text if the dialect has no blocks
+/// there.
 pub fn system(dialect: Dialect, items: &[Item]) -> Option<String> {
     let family = dialect.family();
     let apart: Vec<&Item> = items.iter().filter(|item| is_apart(item, family)).collect();
@@ -59,7 +60,7 @@ pub fn system(dialect: Dialect, items: &[Item]) -> Option<String> {
     }
 }
 
-/// A system item that the dialect's requests hold beside their messages.
+/// Whether a system item is outside of the messages in the dialect's requests.
 fn is_apart(item: &Item, family: Family) -> bool {
     let is_message = item
         .raw
@@ -96,8 +97,8 @@ fn system_elements(item: &Item) -> Vec<String> {
     }
 }
 
-/// Number of items from here with results of one turn, if any of them has no bytes to keep. The last can have other
-/// content too.
+/// Number of items from here with results of one turn, if any of them has no original bytes. The last can also have
+/// other content.
 fn results_from(items: &[Item], at: usize) -> usize {
     let brings = |item: &&Item| item.role != Role::Assistant && item.outcomes().next().is_some();
     let mut length = 0;
@@ -115,7 +116,7 @@ fn results_from(items: &[Item], at: usize) -> usize {
     }
 }
 
-/// Results of one turn as one message: in the first text that there is, or in a new one.
+/// Results of one turn as one message: inserted into the first original text, or in a new one.
 fn joined(items: &[Item]) -> Option<String> {
     let messages: Vec<String> = items
         .iter()
@@ -135,8 +136,8 @@ fn joined(items: &[Item]) -> Option<String> {
     Some(spliced(frame, vec![(place, format!("[{}]", elements.join(",")))]))
 }
 
-/// The JSON text of a picture in another dialect; none where the dialects share it, or it is none. A picture is a URL everywhere; a
-/// `data:` URL holds it itself.
+/// The JSON text of a picture in another dialect; none if the dialects share it, or if it is no picture. A picture is a
+/// URL in each dialect; a `data:` URL contains the picture itself.
 pub fn picture(raw: &str, from: Dialect, to: Dialect) -> Option<String> {
     let picture = json::parsed(raw).filter(|_| from.family() != to.family())?;
     let url = url_of(&picture.object())?;

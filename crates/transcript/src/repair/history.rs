@@ -1,7 +1,7 @@
 //! Repair of a history: removes unpaired parts, and moves misplaced results after their call.
 //!
 //! Owns: the new places. Invariants: a second repair changes nothing; a person's text stays, in its order; reasoning
-//! stays before its calls or goes with them. Never: closing calls that still run.
+//! stays before its calls or is removed with them. Never: closing running calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use super::sites::{self, Sites};
 use super::{LOST, id_of};
 use crate::{Block, Item, Role, order};
 
-/// Repairs a history: every call has one result directly behind its turn, or is in `pending` and has none.
+/// Repairs a history: every call has one result directly after its turn, or is in `pending` and has none.
 ///
-/// The results of a turn keep their order; words for lost ones come behind them, in the order of the calls. No item is copied
-/// unless blocks are removed from it.
+/// The results of a turn keep their order; placeholders for lost ones come after them, in the order of the calls. No
+/// item is copied unless blocks are removed from it.
 pub fn repair(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Vec<Arc<Item>> {
     let sites = sites::find(items);
     let mut rests: Vec<Rest> = rests(items, &sites);
@@ -29,7 +29,7 @@ pub fn repair(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Vec<Arc<Item>>
     mending.made
 }
 
-/// The blocks that stay at an item's place, without results and removed ones; none where the item stays as it is.
+/// The blocks that stay at an item's place, without results and removed ones; none if the item stays unchanged.
 type Rest = Option<Vec<usize>>;
 
 fn is_nothing(rest: &Rest) -> bool {
@@ -67,7 +67,7 @@ fn is_call(block: &Block) -> bool {
     matches!(block, Block::Call(_))
 }
 
-/// Reasoning in an item of its own goes if the calls after it are gone and its turn has nothing else left.
+/// Removes reasoning in an item of its own if the calls after it are removed and its turn has no other content left.
 fn drop_reasoning_of_none(items: &[Arc<Item>], rests: &mut [Rest]) {
     let is_assistant = |at: usize| items.get(at).is_some_and(|item| item.role == Role::Assistant);
     for at in (0..items.len()).rev() {
@@ -88,11 +88,11 @@ fn drop_reasoning_of_none(items: &[Arc<Item>], rests: &mut [Rest]) {
     }
 }
 
-/// Items that follow each turn, by the index of its last item.
+/// Results and placeholders after each turn, by the index of its last item.
 struct Turns {
     /// Results, in the order of the transcript.
     answers: BTreeMap<usize, Vec<usize>>,
-    /// Calls that have none and do not run.
+    /// Calls without a result that do not run.
     lost: BTreeMap<usize, Vec<usize>>,
 }
 
@@ -145,8 +145,8 @@ impl Mending<'_> {
         }
     }
 
-    /// Adds the results of the turn that ends there. A user's item with results and other content stays one item if it
-    /// is directly there: then its index is returned.
+    /// Adds the results of the turn that ends at `end`. A user's item with results and other content stays one item if
+    /// it directly follows: then its index is returned.
     fn answer(&mut self, end: usize, answers: &[usize], lost: &[usize]) -> Option<usize> {
         let until = (end + 1..self.items.len()).find(|&at| !is_nothing(&self.rests[at]));
         let whole = until.filter(|&at| self.stays_whole(at, answers));
@@ -172,7 +172,7 @@ impl Mending<'_> {
         whole
     }
 
-    /// A user's item that begins with results, some of this turn: those of other turns are removed from it.
+    /// Whether a user's item begins with results, some of this turn; results of other turns are then removed from it.
     fn stays_whole(&self, at: usize, answers: &[usize]) -> bool {
         let item = &self.items[at];
         item.role == Role::User && !self.blocks_of(answers, at).is_empty() && order::results_lead(item)
@@ -186,7 +186,7 @@ impl Mending<'_> {
             .collect()
     }
 
-    /// Results of one item as an item of their own: that item, if it is nothing more.
+    /// Results of one item as an item of their own: the same item if it has no other content.
     fn piece(&self, answers: &[usize]) -> Arc<Item> {
         let at = self.sites.outcomes[answers[0]].item;
         let item = &self.items[at];
@@ -206,7 +206,7 @@ impl Mending<'_> {
     }
 }
 
-/// The item with these of its blocks.
+/// The item with only these of its blocks.
 fn picked(item: &Arc<Item>, blocks: &[usize]) -> Arc<Item> {
     if blocks.len() == item.blocks.len() {
         return Arc::clone(item);

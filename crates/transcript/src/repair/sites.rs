@@ -13,11 +13,11 @@ use crate::{Block, Item, Role, order};
 pub(super) struct CallSite {
     pub(super) item: usize,
     pub(super) block: usize,
-    /// It does not stay.
+    /// Whether the call is removed.
     pub(super) is_faulty: bool,
-    /// Its result, among the results.
+    /// Index of its result among the results.
     pub(super) answer: Option<usize>,
-    /// How often the user had spoken.
+    /// Number of the user's messages before it.
     spoken: usize,
 }
 
@@ -44,9 +44,10 @@ struct IdSites {
     early: Vec<usize>,
 }
 
-/// Finds them. A result is its nearest earlier call's; the first counts, but a real one before the words in its place. A result
-/// before any call is the first call's if that has no better. An id that is used again while its call is open is a copy of
-/// that call, unless the user spoke in between: then it is a call of its own, as it is after a result.
+/// Finds the calls and results. A result belongs to the nearest earlier call of its id; the first one counts, but a
+/// real result replaces a placeholder. A result before any call belongs to the first call if that has no better one. If
+/// an id is reused while its call is open, the second call is a copy and faulty, unless the user spoke in between;
+/// after a result it is always a new call.
 pub(super) fn find(items: &[Arc<Item>]) -> Sites {
     let mut sites = Sites::default();
     let mut known: HashMap<&str, IdSites> = HashMap::new();
@@ -54,7 +55,7 @@ pub(super) fn find(items: &[Arc<Item>]) -> Sites {
     let mut held: Vec<(usize, usize)> = Vec::new();
     let mut spoken = 0;
     for (index, item) in items.iter().enumerate() {
-        // A turn's own items contain no results; if they do, these count as after it.
+        // A turn's own items contain no results; if they do, the results count as after it.
         if item.role != Role::Assistant {
             sites.outcomes(items, &mut held, &mut known);
         }
@@ -107,19 +108,19 @@ impl Sites {
         kept
     }
 
-    /// The calls without a fault, with their places among all.
+    /// The calls without a fault, with their index among all calls.
     fn sound(&self) -> impl Iterator<Item = (usize, &CallSite)> {
         let calls = self.calls.iter().enumerate();
         calls.filter(|(_, site)| !site.is_faulty)
     }
 
-    /// A call without an id, which no result can ever name, or with that of a call that is still open.
+    /// Whether a call has no id, so that no result can name it, or the id of a call that is still open.
     fn is_faulty(&self, id: &str, spoken: usize, known: &HashMap<&str, IdSites>) -> bool {
         let before = known.get(id).and_then(|known| Some(&self.calls[known.call?]));
         id.is_empty() || before.is_some_and(|before| before.answer.is_none() && before.spoken == spoken)
     }
 
-    /// Takes in the held results.
+    /// Assigns the collected results to calls.
     fn outcomes<'a>(
         &mut self,
         items: &'a [Arc<Item>],
@@ -144,7 +145,7 @@ impl Sites {
         }
     }
 
-    /// The result is the call's, if that has none or only words in its place.
+    /// Assigns the result to the call if the call has none or only a placeholder.
     fn offer(&mut self, call: usize, index: usize) {
         let is_better =
             |answer: usize| self.outcomes[answer].is_placeholder && !self.outcomes[index].is_placeholder;

@@ -1,21 +1,21 @@
-//! Elements in a text that need be no XML: where they begin and end.
+//! Elements in a text that need not be XML: their beginnings and ends.
 //!
-//! Owns: finding closed elements of given names, in time linear in the text for each name. Never: which names.
+//! Owns: finding closed elements of given names, in time linear in the text for each name. Never: the names.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// A tag is not longer.
+/// Maximum bytes of a tag.
 const TAG_BYTES_MAX: usize = 512;
-/// So many closing tags are looked at for an element's own.
+/// Maximum number of closing tags that are examined for one element.
 const NESTED_MAX: usize = 64;
 
-/// Where an element counts.
+/// Places where an element counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ElementPlace {
     Anywhere,
-    /// Where a line begins with it, outside of fenced code.
+    /// At the beginning of a line, outside of fenced code.
     LineStart,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct ClosedElement {
     pub(super) inner: Range<usize>,
 }
 
-/// The text without such elements; borrowed where it has none.
+/// The text without such elements; borrowed if it has none.
 pub(super) fn without(
     text: Cow<'_, str>,
     is_named: impl Fn(&str) -> bool,
@@ -54,7 +54,7 @@ fn join(kept: &mut String, part: &str) {
     kept.push_str(part);
 }
 
-/// The closed elements of these names, in order; one within another is part of it.
+/// The closed elements of these names, in order; a nested element is part of the outer one.
 pub(super) fn find(text: &str, is_named: impl Fn(&str) -> bool, place: ElementPlace) -> Vec<ClosedElement> {
     let mut found: Vec<ClosedElement> = Vec::new();
     let mut unclosed: BTreeSet<&str> = BTreeSet::new();
@@ -68,7 +68,7 @@ pub(super) fn find(text: &str, is_named: impl Fn(&str) -> bool, place: ElementPl
         let Some((name, end)) = tag(text, open) else {
             continue;
         };
-        // A name may have a space: `<permissions instructions>`.
+        // A name can contain a space: `<permissions instructions>`.
         let tag = &text[open + 1..end - 1];
         let name = if is_named(tag) { tag } else { name };
         // A quoted tag belongs to the person's text.
@@ -96,7 +96,7 @@ pub(super) fn find(text: &str, is_named: impl Fn(&str) -> bool, place: ElementPl
     found
 }
 
-/// Whether the line has no text before it, apart from an element that was found before.
+/// Whether the line has no text before the element, except an already found element.
 fn begins_line(between: &str) -> bool {
     let before = between.trim_end_matches(|c: char| c != '\n' && c.is_whitespace());
     before.is_empty() || before.ends_with('\n')
@@ -107,7 +107,7 @@ fn is_within(fences: &[Range<usize>], at: usize) -> bool {
     fences.get(next).is_some_and(|fence| fence.contains(&at))
 }
 
-/// The name of the opening tag at `open`, and where it ends.
+/// The name of the opening tag at `open`, and the end of the tag.
 fn tag(text: &str, open: usize) -> Option<(&str, usize)> {
     let rest = &text[open + 1..];
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
@@ -122,7 +122,7 @@ fn tag(text: &str, open: usize) -> Option<(&str, usize)> {
         .then_some((name, open + 1 + name.len() + end + 1))
 }
 
-/// Place of the element's closing tag: not one of those nested in it, if all of these are closed.
+/// Place of the element's closing tag: not one of a nested element, if all nested ones are closed.
 fn close(text: &str, name: &str, from: usize) -> Option<usize> {
     let first = text[from..].find(&format!("</{name}>"))? + from;
     Some(own_close(text, name, from, first).unwrap_or(first))
@@ -145,13 +145,13 @@ fn own_close(text: &str, name: &str, from: usize, first: usize) -> Option<usize>
     None
 }
 
-/// How many elements of the name begin here.
+/// Number of elements with this name that begin in the text.
 fn opened(text: &str, name: &str) -> usize {
     let opens = |(at, _): &(usize, &str)| tag(text, *at).is_some_and(|(found, _)| found == name);
     text.match_indices('<').filter(opens).count()
 }
 
-/// Fenced code; a fence that is never closed is none.
+/// Fenced code; an unclosed fence does not count.
 fn fences(text: &str) -> Vec<Range<usize>> {
     let mut fences = Vec::new();
     let mut open: Option<(usize, &str)> = None;

@@ -1,4 +1,4 @@
-//! What the seed's tests pin of transcript repair, by tag.
+//! The behaviour of transcript repair that the seed's tests pin, by tag.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn tr_1_a_running_call_is_closed_and_real_results_stay() {
 }
 
 #[test]
-fn tr_2_whole_transcripts_stay_and_open_calls_are_closed_behind_their_item() {
+fn tr_2_complete_transcripts_stay_and_open_calls_are_closed_after_their_item() {
     assert!(for_view(&[], &BTreeSet::new()).is_none());
     assert!(for_view(&[user("a"), calls(&["x"]), result("x", "1")], &BTreeSet::new()).is_none());
     let items = [
@@ -79,7 +79,7 @@ fn tr_2_whole_transcripts_stay_and_open_calls_are_closed_behind_their_item() {
 }
 
 #[test]
-fn tr_3_strays_doubles_and_early_results() {
+fn tr_3_stray_duplicate_and_early_results() {
     let items = [
         result("a", "early"),
         calls(&["a", "", "a"]),
@@ -98,7 +98,7 @@ fn tr_3_strays_doubles_and_early_results() {
 }
 
 #[test]
-fn tr_4_a_real_result_beats_a_made_one_whatever_came_first() {
+fn tr_4_a_real_result_replaces_a_placeholder_in_any_order() {
     let late = [
         calls(&["a"]),
         result("a", EXECUTING),
@@ -112,7 +112,7 @@ fn tr_4_a_real_result_beats_a_made_one_whatever_came_first() {
 }
 
 #[test]
-fn reasoning_goes_with_the_calls_it_led_to() {
+fn reasoning_is_removed_with_its_calls() {
     let thought = Block::Thinking(transcript::Thinking {
         text: "hm".to_owned(),
         raw: "{}".to_owned(),

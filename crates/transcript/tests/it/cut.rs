@@ -1,4 +1,4 @@
-//! Where a transcript may be cut.
+//! Places where a transcript may be cut.
 use std::collections::BTreeSet;
 
 use transcript::cut::{pairs, safe_cuts};
@@ -12,7 +12,7 @@ fn check(text: &str, pending: &[&str], expected: &[usize]) {
 }
 
 #[test]
-fn plain_talk_is_cut_anywhere() {
+fn messages_without_calls_are_cut_anywhere() {
     check("S be | U hi | A \"ho | U bye", &[], &[1, 2, 3, 4]);
 }
 
@@ -24,28 +24,28 @@ fn parallel_calls_stay_with_all_their_results() {
 }
 
 #[test]
-fn a_late_result_holds_everything_before_it() {
+fn no_cut_is_safe_between_a_call_and_its_late_result() {
     check("A a | U hi | A \"ho | T a | U bye", &[], &[4, 5]);
 }
 
 #[test]
-fn an_id_used_again_is_a_new_pair() {
+fn a_reused_id_is_a_new_pair() {
     check("A a | T a | U hi | A a | T a", &[], &[2, 3, 5]);
 }
 
 #[test]
-fn calls_and_reasoning_that_stand_alone_stay_together() {
+fn calls_and_reasoning_in_items_of_their_own_stay_together() {
     check("U go | R | C a | C b | T a | T b | A \"done", &[], &[1, 6, 7]);
     check("U go | R | A \"done | U ok", &[], &[1, 3, 4]);
 }
 
 #[test]
-fn nothing_is_cut_off_from_a_call_that_runs() {
+fn nothing_is_cut_off_from_a_running_call() {
     check("U go | A a | T a | A b | U meanwhile", &["b"], &[1, 3]);
 }
 
 #[test]
-fn a_call_that_nobody_answers_holds_nothing() {
+fn an_unanswered_call_prevents_no_cut() {
     check("A a | U hi | A \"ho", &[], &[1, 2, 3]);
 }
 

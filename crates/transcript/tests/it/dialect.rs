@@ -5,7 +5,7 @@ use transcript::dialect::{Dialect, Transcript, picture, read, system, write};
 use crate::say::made_anew;
 use transcript::{Block, Item, Outcome, Role, Thinking};
 
-/// The names of its tools, in order; a tool of the provider without a name has its type.
+/// The names of its tools, in order; a provider's own tool without a name has its type.
 fn tool_names(transcript: &Transcript) -> Vec<String> {
     let tools = transcript.tools.as_deref().unwrap_or("[]");
     let tools: Vec<serde_json::Value> = serde_json::from_str(tools).expect("a list");
@@ -19,7 +19,7 @@ fn tool_names(transcript: &Transcript) -> Vec<String> {
     tools.iter().filter_map(name).collect()
 }
 
-/// What was read, a line per block.
+/// The read transcript, one line per block.
 fn shown(transcript: &Transcript) -> String {
     let (dialect, model) = (transcript.dialect.as_str(), &transcript.model);
     let (tools, skipped) = (tool_names(transcript), &transcript.skipped);
@@ -47,7 +47,7 @@ fn shown(transcript: &Transcript) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Reads, compares, and writes back: each message must be its own bytes in the file.
+/// Reads, compares, and writes back: each message must have its own bytes of the file.
 #[track_caller]
 fn check(text: &str, expected: &Expect) -> Transcript {
     let transcript = read(text).unwrap_or_else(|error| panic!("{error}"));
@@ -241,7 +241,7 @@ fn codex() {
 }
 
 #[test]
-fn codex_of_older_days_has_bare_items() {
+fn older_codex_versions_write_bare_items() {
     let text = "{\"id\":\"x\",\"timestamp\":\"t\",\"instructions\":null}\r\n\r\n\
         {\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\"go\"}]}\r\n\
         {\"record_type\":\"state\"}\r\n{\"type\":\"function_call\",\"name\":\"shell\",\"arguments\":\"{}\",\"call_id\":\"c\"}\r\n";
@@ -286,7 +286,7 @@ fn a_request_of_the_responses_api() {
 }
 
 #[test]
-fn arrays_and_lines_are_told_apart_by_what_stands_in_them() {
+fn arrays_and_lines_are_distinguished_by_their_content() {
     let dialect = |text: &str| read(text).map(|read| (read.dialect.as_str(), read.items.len()));
     assert_eq!(dialect(r#"[{"role":"user","content":"hi"}]"#), Ok(("openai", 1)));
     assert_eq!(dialect("[]"), Ok(("openai", 0)));
@@ -312,7 +312,7 @@ fn arrays_and_lines_are_told_apart_by_what_stands_in_them() {
 }
 
 #[test]
-fn a_place_is_named_where_reading_fails() {
+fn an_error_names_the_place_where_reading_fails() {
     let error = |text: &str| read(text).map(|_| ()).expect_err(text).to_string();
     expect!["line 1, column 1: expected a transcript of OpenAI, Anthropic, Claude Code or Codex, found nothing; give a request, an array of messages, or a session's JSONL"]
         .assert_eq(&error(" \n"));
@@ -336,7 +336,7 @@ fn a_place_is_named_where_reading_fails() {
 }
 
 #[test]
-fn odd_texts_are_read_as_they_are() {
+fn odd_texts_are_read_unchanged() {
     let big = "é".repeat(500_000);
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let text = format!(
@@ -352,7 +352,7 @@ fn odd_texts_are_read_as_they_are() {
 }
 
 #[test]
-fn items_without_a_text_are_written_in_the_plainest_form_of_each_dialect() {
+fn items_without_an_original_text_are_written_in_the_plainest_form_of_each_dialect() {
     let codex = made_anew(&read(CODEX).expect("a rollout").items);
     expect![[r#"
         {"role":"user","content":"go"}
@@ -379,7 +379,7 @@ fn items_without_a_text_are_written_in_the_plainest_form_of_each_dialect() {
 }
 
 #[test]
-fn a_picture_is_the_same_in_another_dialect() {
+fn a_picture_is_converted_to_another_dialect() {
     let (chat, responses) = (
         r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}}"#,
         r#"{"type":"input_image","image_url":"data:image/png;base64,AA"}"#,
@@ -406,7 +406,7 @@ fn a_picture_is_the_same_in_another_dialect() {
 }
 
 #[test]
-fn cache_marks_tell_only_where_nothing_else_does() {
+fn cache_marks_decide_the_dialect_only_without_other_features() {
     let mark = r#"[{"type":"text","text":"go","cache_control":{"type":"ephemeral"}}]"#;
     let of = |text: String| read(&text).unwrap().dialect;
     let user = format!(r#"{{"role":"user","content":{mark}}}"#);

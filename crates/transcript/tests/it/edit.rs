@@ -1,4 +1,4 @@
-//! Edited items: only what changed is other bytes.
+//! Edited items: only the changed parts have other bytes.
 use transcript::dialect::{Dialect, read, write};
 use transcript::{Block, Call, Item, Outcome, Role};
 
@@ -122,7 +122,7 @@ fn anthropics_results() {
 }
 
 #[test]
-fn an_anthropic_text_becomes_a_list_when_more_is_said() {
+fn an_anthropic_text_becomes_a_list_when_a_block_is_added() {
     let raw = r#"{"role":"user","content":"a","x":1}"#;
     let expected =
         r#"{"role":"user","content":[{"type":"text","text":"0"},{"type":"text","text":"a"}],"x":1}"#;
@@ -141,7 +141,7 @@ fn an_anthropic_text_becomes_a_list_when_more_is_said() {
 }
 
 #[test]
-fn a_value_that_another_overrode_does_not_come_back() {
+fn an_overridden_value_does_not_return() {
     let raw = r#"{"role":"assistant","reasoning_content":"old","reasoning_content":"new","content":"a"}"#;
     check(
         Dialect::OpenAi,
@@ -173,7 +173,7 @@ fn codex_items() {
 }
 
 #[test]
-fn results_of_one_turn_stand_in_one_message_where_one_was_made() {
+fn results_of_one_turn_are_joined_if_one_of_them_was_made() {
     let raw = read(&format!("[{RESULTS}]")).expect("a message").items.remove(0);
     let made = Item::outcome("c", "[lost]");
     let alone = Outcome {
@@ -215,7 +215,7 @@ fn results_of_one_turn_stand_in_one_message_where_one_was_made() {
 }
 
 #[test]
-fn what_quipu_makes() {
+fn items_made_by_quipu_are_written_in_each_dialect() {
     let said = |dialect| {
         write(
             dialect,

@@ -1,21 +1,22 @@
-//! A generator of hostile transcripts, for property tests of every crate that takes one: parallel calls, ids that are missing,
-//! empty, used twice or again, results that are late, early, doubled or absent, calls that still run, reasoning, pictures, and
+//! A generator of hostile transcripts, for property tests of every crate that takes one: parallel calls; missing,
+//! empty, duplicate or reused ids; late, early, duplicate or absent results; running calls, reasoning, pictures, and
 //! texts of every script from nothing to 1 MB.
 //!
-//! It names only `transcript`, `proptest` and `serde_json`, so that another crate's tests can take this file in by its path.
+//! It uses only `transcript`, `proptest` and `serde_json`, so that another crate's tests can include this file by its
+//! path.
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use transcript::{Block, Call, Image, Item, Outcome, Role, Thinking};
 
-/// A transcript and the ids of calls that still run.
+/// A transcript and the ids of running calls.
 #[derive(Clone)]
 pub(crate) struct Hostile {
     pub(crate) items: Vec<Item>,
     pub(crate) pending: BTreeSet<String>,
 }
 
-/// A failed case is read by a person: long texts are cut.
+/// A person reads a failed case: long texts are cut.
 impl std::fmt::Debug for Hostile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "pending {:?}", self.pending)?;
@@ -30,7 +31,7 @@ impl std::fmt::Debug for Hostile {
     }
 }
 
-/// How the calls and results of a transcript are written.
+/// The form of a transcript's calls and results.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Style {
     /// Results are items of a tool.
@@ -41,7 +42,7 @@ enum Style {
     Responses,
 }
 
-/// What becomes of a call's result.
+/// The fate of a call's result.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
     Answered,
@@ -49,9 +50,9 @@ enum Fate {
     Missing,
     Pending,
     Early,
-    /// After so many more steps.
+    /// After this many more steps.
     Late(usize),
-    /// Words stand in its place, and the result comes later perhaps.
+    /// A placeholder takes its place, and the result may follow later.
     Replaced(Option<usize>),
 }
 
@@ -59,14 +60,14 @@ enum Fate {
 enum Step {
     Say(Role, String),
     Show,
-    /// Calls (an id, arguments and a fate each), with reasoning and words perhaps.
+    /// Calls (an id, arguments and a fate each), possibly with reasoning and text.
     Work {
         calls: Vec<(Id, String, Fate)>,
         thinks: bool,
         says: Option<String>,
         is_shuffled: bool,
     },
-    /// A result of no call.
+    /// A result without a call.
     Stray(usize),
 }
 
@@ -77,7 +78,7 @@ enum Id {
     Empty,
 }
 
-/// Texts of every script, short ones mostly.
+/// Texts of every script, mostly short.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         40 => "[ -~\n]{0,60}",
@@ -156,7 +157,7 @@ struct Builder {
     style: Style,
     items: Vec<Item>,
     pending: BTreeSet<String>,
-    /// Results that come later: after how many steps.
+    /// Late results, each with its remaining steps.
     later: Vec<(usize, Outcome)>,
     ids: usize,
     results: usize,
@@ -321,7 +322,7 @@ impl Builder {
         });
     }
 
-    /// Brings the results whose time has come.
+    /// Adds the results that are due.
     fn settle(&mut self) {
         let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.later)
             .into_iter()

@@ -1,4 +1,4 @@
-//! What the crate promises, through its public functions.
+//! The guarantees of the crate, through its public functions.
 
 mod codebuddy_repair;
 mod cut;
@@ -13,7 +13,7 @@ mod say;
 mod spoken;
 mod subagent;
 
-/// 512 cases of each property; more by `PROPTEST_CASES`.
+/// 512 cases of each property; `PROPTEST_CASES` can raise the number.
 fn config() -> proptest::prelude::ProptestConfig {
     let default = proptest::prelude::ProptestConfig::default();
     proptest::prelude::ProptestConfig {

@@ -1,4 +1,4 @@
-//! The providers' rules, in the short text of `say`.
+//! The providers' rules, in the short notation of `say`.
 use transcript::order::{anthropic, openai};
 
 use crate::say::items;
@@ -11,7 +11,7 @@ fn holds(text: &str, of_openai: bool, of_anthropic: bool) {
 }
 
 #[test]
-fn results_stand_directly_behind_their_turn() {
+fn results_come_directly_after_their_turn() {
     holds("U go | A a b | T b | T a | A \"done", true, true);
     holds("U go | A a b | U +b +a more", true, true);
     holds("U go | A a b | U +b | U +a more | A \"done", true, true);
@@ -27,7 +27,7 @@ fn results_stand_directly_behind_their_turn() {
 }
 
 #[test]
-fn calls_are_told_apart() {
+fn calls_are_distinguished_by_their_ids() {
     holds("U go | A . | T a", false, false);
     holds("U go | A a a | T a", false, false);
     holds("U go | A a | T a | A a | T a", true, true);
@@ -36,7 +36,7 @@ fn calls_are_told_apart() {
 }
 
 #[test]
-fn anthropic_wants_the_user_first_and_nothing_empty() {
+fn anthropic_requires_the_user_first_and_no_empty_message() {
     holds("S be | A \"hi", true, false);
     holds("U hi | A | U ho", true, false);
     holds("S be | U hi | A \" | U ho", true, false);

@@ -1,4 +1,4 @@
-//! What holds of every repaired transcript and every view (TR-5, I1, I2, I4, I5, I6, I20), over hostile ones.
+//! Properties of every repaired transcript and every view (TR-5, I1, I2, I4, I5, I6, I20), over hostile ones.
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -27,7 +27,8 @@ fn words_of_users(items: &[Arc<Item>]) -> Vec<&Block> {
         .collect()
 }
 
-/// Each result answers a call of the turn before it, each call once: told by ids alone, another way than `order` does it.
+/// Whether each result answers a call of the previous turn, and each call once: checked by ids alone, independently of
+/// `order`.
 fn pairs_by_ids(items: &[Arc<Item>]) -> bool {
     let mut open: Vec<&str> = Vec::new();
     for item in items {
@@ -53,18 +54,18 @@ fn pairs_by_ids(items: &[Arc<Item>]) -> bool {
 proptest! {
     #![proptest_config(crate::config())]
 
-    // Planted and caught: results of no call kept; calls without an id or with one of their turn kept; lost calls left open; late
-    // results left where they are; closures at the end of the transcript.
+    // Planted and detected: results without a call kept; calls without an id or with one of their turn kept; lost calls
+    // left open; late results left in place; closures at the end of the transcript.
     #[test]
-    fn a_view_pairs_as_openai_wants(hostile in transcripts()) {
+    fn a_view_pairs_as_openai_requires(hostile in transcripts()) {
         let view = view(&hostile);
         prop_assert!(order::openai(&view));
         prop_assert!(pairs_by_ids(&view), "{:?}", crate::say::said(&view));
     }
 
-    // Planted and caught: as above, through the messages of that dialect.
+    // Planted and detected: as above, through the messages of this dialect.
     #[test]
-    fn a_view_is_ordered_as_anthropic_wants(hostile in transcripts()) {
+    fn a_view_is_ordered_as_anthropic_requires(hostile in transcripts()) {
         let mut items = vec![Item::text(Role::User, "first")];
         items.extend(view(&hostile).iter().map(|item| Item::clone(item)));
         let messages = dialect::write(Dialect::Anthropic, &crate::say::made_anew(&items));
@@ -74,10 +75,10 @@ proptest! {
         prop_assert!(order::anthropic(&read.items));
     }
 
-    // Planted and caught: an item kept whole although words lead in it; results in another order each time; a view repaired
-    // although nothing is broken.
+    // Planted and detected: an item kept whole although text precedes the results in it; results in another order each
+    // time; a view repaired although nothing is broken.
     #[test]
-    fn repairing_twice_changes_nothing_more(hostile in transcripts()) {
+    fn a_second_repair_changes_nothing(hostile in transcripts()) {
         let once = repair(&shared(&hostile), &hostile.pending);
         let twice = repair(&once, &hostile.pending);
         prop_assert_eq!(once.len(), twice.len());
@@ -85,23 +86,23 @@ proptest! {
         prop_assert_eq!(for_view(&view(&hostile), &BTreeSet::new()), None);
     }
 
-    // Planted and caught: every item copied.
+    // Planted and detected: every item copied.
     #[test]
-    fn a_repair_is_pure_and_copies_only_what_it_changes(hostile in transcripts()) {
+    fn a_repair_is_pure_and_copies_only_changed_items(hostile in transcripts()) {
         let items = shared(&hostile);
         let repaired = repair(&items, &hostile.pending);
         prop_assert!(items.iter().zip(&hostile.items).all(|(now, before)| **now == *before));
         prop_assert_eq!(&repaired, &repair(&items, &hostile.pending));
-        // Nothing is left to change. Results are gathered behind their calls anew.
+        // No change is left, except that results are collected after their calls again.
         let again = repair(&repaired, &hostile.pending);
         for (item, before) in again.iter().zip(&repaired).filter(|(item, _)| item.outcomes().next().is_none()) {
             prop_assert!(Arc::ptr_eq(before, item), "{item:?}");
         }
     }
 
-    // Planted and caught: the words of an item that brings results lost.
+    // Planted and detected: the text of an item with results lost.
     #[test]
-    fn no_words_of_a_user_are_lost_or_change_places(hostile in transcripts()) {
+    fn no_text_of_a_user_is_lost_or_reordered(hostile in transcripts()) {
         let items = shared(&hostile);
         let view = view(&hostile);
         prop_assert_eq!(words_of_users(&items), words_of_users(&view));
@@ -111,9 +112,10 @@ proptest! {
         prop_assert_eq!(said(&items, Role::Assistant), said(&view, Role::Assistant));
     }
 
-    // Planted and caught: the first result wins even if it is no real one; early results lost; a running call told lost.
+    // Planted and detected: the first result wins even if it is a placeholder; early results lost; a running call
+    // marked as lost.
     #[test]
-    fn a_real_result_beats_the_words_in_its_place(hostile in transcripts()) {
+    fn a_real_result_replaces_its_placeholder(hostile in transcripts()) {
         let items = shared(&hostile);
         let mut calls: BTreeMap<&str, usize> = BTreeMap::new();
         items.iter().flat_map(|item| item.calls()).for_each(|call| *calls.entry(&call.id).or_default() += 1);
@@ -131,9 +133,9 @@ proptest! {
         }
     }
 
-    // Planted and caught: reasoning kept when its calls went, in an item of its own and in theirs.
+    // Planted and detected: reasoning kept after its calls were removed, in an item of its own and in theirs.
     #[test]
-    fn reasoning_stays_with_its_calls_or_goes(hostile in transcripts()) {
+    fn reasoning_stays_with_its_calls_or_is_removed(hostile in transcripts()) {
         let thoughts = |items: &[Arc<Item>]| -> Vec<Block> {
             items.iter().flat_map(|item| &item.blocks).filter(|block| matches!(block, Block::Thinking(_))).cloned().collect()
         };
@@ -156,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn an_empty_text_is_all_that_anthropic_could_refuse(hostile in transcripts()) {
+    fn anthropic_could_refuse_a_view_only_for_an_empty_text(hostile in transcripts()) {
         let mut items = vec![Arc::new(Item::text(Role::User, "first"))];
         items.extend(view(&hostile));
         let is_blank = |block: &Block| matches!(block, Block::Text(text) if text.trim().is_empty());

@@ -1,4 +1,4 @@
-//! Histories mended and pending calls closed, in the short text of `say`.
+//! Repaired histories and closed pending calls, in the short notation of `say`.
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn untouched(text: &str, pending: &str) {
 }
 
 #[test]
-fn what_pairs_is_the_same_item() {
+fn paired_items_stay_the_same_items() {
     untouched("S be | U hi | A \"ho", "");
     untouched("U go | A a b | T b | T a | A a | T a", "");
     untouched("U go | A ? a b | U +a +b and more", "");
@@ -40,13 +40,13 @@ fn what_pairs_is_the_same_item() {
 }
 
 #[test]
-fn the_unanswered_is_lost_unless_it_runs() {
+fn an_unanswered_call_is_closed_as_lost_unless_it_runs() {
     check("A a b c | T b | U hi", "c", "A a b c | T b | T ~a | U hi");
     check("A a b | U +a hi", "", "A a b | T ~b | U +a hi");
 }
 
 #[test]
-fn what_answers_nothing_goes() {
+fn results_and_calls_without_a_pair_are_removed() {
     check("U hi | T x | A \"ho", "", "U hi | A \"ho");
     check("U +x hi | A \"ho", "", "U hi | A \"ho");
     check("A a . | T a", "", "A a | T a");
@@ -56,7 +56,7 @@ fn what_answers_nothing_goes() {
 }
 
 #[test]
-fn the_first_result_wins_but_a_real_one_before_all() {
+fn the_first_result_wins_unless_it_is_a_placeholder() {
     check("A a | T a | T a", "", "A a | T a");
     check("A a | T ~a | T a", "", "A a | T a");
     check("A a | T a | U hi | T ~a", "", "A a | T a | U hi");
@@ -64,7 +64,7 @@ fn the_first_result_wins_but_a_real_one_before_all() {
 }
 
 #[test]
-fn results_move_behind_their_turn() {
+fn results_move_directly_after_their_turn() {
     check("T a | A a | U hi", "", "A a | T a | U hi");
     check("A a | U hi | T a", "", "A a | T a | U hi");
     check(
@@ -78,7 +78,7 @@ fn results_move_behind_their_turn() {
 }
 
 #[test]
-fn an_item_keeps_its_words_when_a_result_leaves_it() {
+fn an_item_keeps_its_text_when_a_result_is_moved() {
     check(
         "A a | U hi | A b | U +b +a ho",
         "",
@@ -87,14 +87,14 @@ fn an_item_keeps_its_words_when_a_result_leaves_it() {
 }
 
 #[test]
-fn an_id_used_again() {
+fn a_reused_id_is_a_copy_or_a_new_call() {
     check("A a | A a | T a", "", "A a | T a");
     check("A a a | T a", "", "A a | T a");
     check("A a | U hi | A a | T a", "", "A a | T ~a | U hi | A a | T a");
 }
 
 #[test]
-fn reasoning_goes_with_its_calls() {
+fn reasoning_is_removed_with_its_calls() {
     check("U go | A ? . | U hi", "", "U go | U hi");
     check("U go | A ? \"so . | U hi", "", "U go | A \"so | U hi");
     check("U go | A ? a . | T a", "", "U go | A ? a | T a");
@@ -103,7 +103,7 @@ fn reasoning_goes_with_its_calls() {
 }
 
 #[test]
-fn a_running_call_is_closed_in_order_and_a_lost_one_says_so() {
+fn running_and_lost_calls_get_their_own_placeholders_in_order() {
     let pending = ["a", "b", "x"].map(str::to_owned).into();
     let view = for_view(&items("U go | A a b c d | T d | U hi"), &pending).expect("calls are open");
     let texts: Vec<&str> = view
@@ -119,12 +119,12 @@ fn a_running_call_is_closed_in_order_and_a_lost_one_says_so() {
 }
 
 #[test]
-fn a_view_closes_and_repairs_or_is_left_alone() {
+fn a_view_is_closed_and_repaired_or_stays_unchanged() {
     let pending: BTreeSet<String> = ["b".to_owned()].into();
     assert_eq!(for_view(&items("U go | A a | T a"), &pending), None);
     let view = for_view(&items("U go | A a b | U hi | T a"), &pending).expect("a pending call is closed");
     assert_eq!(said(&view), "U go | A a b | T a | T ~b | U hi");
-    // The result that came late replaces the words, although they were first.
+    // The late result replaces the placeholder, although that came first.
     let mut later = view;
     later.extend(items("T b"));
     let view = for_view(&later, &BTreeSet::new()).expect("it moves");
@@ -132,7 +132,7 @@ fn a_view_closes_and_repairs_or_is_left_alone() {
 }
 
 #[test]
-fn what_a_repair_takes_from_an_item_is_not_in_its_bytes() {
+fn blocks_that_a_repair_moves_leave_the_bytes_of_their_item() {
     let text = r#"[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":"hi"},
         {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"A","x":1},{"type":"tool_result","tool_use_id":"b"},{"type":"text","text":"ho"}]}]"#;
     let read = transcript::dialect::read(text).expect("messages");

@@ -1,4 +1,4 @@
-//! Reading anything without a panic, and round trips of what can be read.
+//! Reading any text without a panic, and round trips of readable texts.
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 use transcript::dialect::{Dialect, read, system, write};
@@ -15,7 +15,7 @@ const ALL: [Dialect; 5] = [
     Dialect::Codex,
 ];
 
-/// A valid transcript with some bytes replaced, taken out, or put in twice.
+/// A valid transcript with some bytes replaced, removed, or duplicated.
 fn mutated() -> impl Strategy<Value = String> {
     let change = (
         any::<prop::sample::Index>(),
@@ -104,7 +104,7 @@ fn edited(items: &[Item], words: &[String], picks: &[u8]) -> Vec<Item> {
 }
 
 fn visible(items: &[Item]) -> Vec<String> {
-    // Whether a call failed is read from its text in Codex, so it goes with it.
+    // `failed` is left out: in Codex it is read from the text, so an edit of the text changes it.
     let text = |block: &Block| match block {
         Block::Text(text) => text.clone(),
         Block::Outcome(outcome) => format!("{} {}", outcome.call_id, outcome.text),
@@ -142,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_edited_reads_back_as_edited(
+    fn an_edited_item_reads_back_with_its_edits(
         words in prop::collection::vec(text(), 1..8),
         picks in prop::collection::vec(any::<u8>(), 1..40),
         sample in prop::sample::select(&[OPENAI, ANTHROPIC, CLAUDE, CODEX][..]),

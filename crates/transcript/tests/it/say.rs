@@ -1,6 +1,7 @@
-//! Transcripts as short text: `A a b` is an item of the assistant that calls with the ids `a` and `b`, `T a` a tool's result,
-//! `U hi` the user's words, `U +a hi` those with a result before them, `S` the system's, `R` reasoning as an item of its own,
-//! `C a` a call as an item of its own, `!a` a call of another than the assistant, `.` an empty id. `~` before an id makes its result words in the place of one.
+//! Transcripts in a short notation: `A a b` is an item of the assistant with calls of the ids `a` and `b`, `T a` a
+//! tool's result, `U hi` the user's text, `U +a hi` the same after a result, `S` the system's, `R` reasoning as an item
+//! of its own, `C a` a call as an item of its own, `!a` a call in an item of another role, `.` an empty id. `~` before
+//! an id makes its result a placeholder.
 use std::sync::Arc;
 
 use transcript::{Block, Call, Item, Outcome, Role, Thinking};
@@ -84,7 +85,7 @@ pub(crate) fn items(text: &str) -> Vec<Arc<Item>> {
     text.split('|').map(|text| Arc::new(item(text.trim()))).collect()
 }
 
-/// The reverse.
+/// The notation of these items.
 pub(crate) fn said<I: std::borrow::Borrow<Item>>(items: &[I]) -> String {
     items
         .iter()
@@ -123,7 +124,7 @@ fn said_of(item: &Item) -> String {
     words.join(" ")
 }
 
-/// The items without their texts and reasoning, each turn of the assistant as one.
+/// The items without their original JSON, reasoning, pictures and other content, each turn of the assistant as one.
 pub(crate) fn made_anew(items: &[Item]) -> Vec<Item> {
     let is_said = |block: &&Block| !matches!(block, Block::Thinking(_) | Block::Other(_) | Block::Image(_));
     let mut made: Vec<Item> = Vec::new();

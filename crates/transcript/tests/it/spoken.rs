@@ -1,4 +1,4 @@
-//! What a person said, by messages as clients write them: the marks are theirs, the rest is made up.
+//! A person's own text, from messages as clients write them: the marks are real, the rest is made up.
 
 use proptest::prelude::*;
 use transcript::spoken::words;
@@ -116,12 +116,12 @@ const AGENTS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_coding_agents_add_is_taken_out() {
+fn additions_of_coding_agents_are_removed() {
     told(AGENTS);
 }
 
 #[test]
-fn what_aider_writes_is_not_the_persons() {
+fn texts_of_aider_are_not_the_persons() {
     told(&[
         (
             "use Berlin time\n\n# *SEARCH/REPLACE block* Rules:\n\nEvery block …\n```\n<<<<<<< SEARCH\n```",
@@ -157,7 +157,7 @@ fn what_aider_writes_is_not_the_persons() {
 }
 
 #[test]
-fn a_question_is_found_in_the_frame_of_what_was_retrieved() {
+fn a_question_is_found_in_a_frame_of_retrieved_text() {
     told(&[
         (
             "### Task:\nRespond to the user query using the provided context, …\n\n<context>\n<source id=\"1\">I live in Rome.</source>\n</context>\n\nwhere is my desk?",
@@ -188,7 +188,7 @@ fn a_question_is_found_in_the_frame_of_what_was_retrieved() {
 }
 
 #[test]
-fn the_clock_and_our_own_echo_are_taken_out() {
+fn the_time_and_our_own_additions_are_removed() {
     told(&[
         (
             "Hi.\n\n<quipu-memory note=\"x\">\n- ann lives in Porto.\n</quipu-memory>\n\n<quipu-time>Current date and time: 2026-11-22</quipu-time>",
@@ -208,7 +208,7 @@ fn the_clock_and_our_own_echo_are_taken_out() {
 }
 
 #[test]
-fn what_a_person_types_stays_as_it_is() {
+fn a_persons_typed_text_stays_unchanged() {
     let typed = [
         "",
         "  two spaces stay  ",
@@ -249,7 +249,7 @@ proptest! {
     #![proptest_config(crate::config())]
 
     #[test]
-    fn words_are_the_texts_own_and_nothing_of_a_reminder(
+    fn the_result_is_part_of_the_text_and_contains_no_reminder(
         parts in prop::collection::vec(
             "(<system-reminder>|</system-reminder>|<file a>|</file>|<task>|</task>|<environment_details>|</environment_details>|```\n|\n|`|\\PC{0,4})",
             0..24,
@@ -267,7 +267,7 @@ proptest! {
 }
 
 #[test]
-fn a_hostile_text_is_read_in_a_time_of_its_length() {
+fn a_hostile_text_is_read_in_linear_time() {
     for unit in [
         "<file><file></file>\n",
         "<system-reminder>",

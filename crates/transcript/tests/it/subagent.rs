@@ -1,4 +1,4 @@
-//! What a sub-agent starts with.
+//! The items that a sub-agent starts with.
 
 use std::sync::Arc;
 
