@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::refusal::Refusal;
 
-/// Reading and counting so many bytes takes a few milliseconds, which would delay other requests.
+/// Reading and counting this many bytes takes a few milliseconds, which would delay other requests.
 const LARGE_BYTES: usize = 128 << 10;
 
 /// Runs the work for a request with a body of this many bytes.

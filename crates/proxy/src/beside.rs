@@ -1,4 +1,4 @@
-//! State of a conversation beside its log: its last request, and the frame for a call of our own.
+//! State of a conversation outside of its log: its last request, and the frame for a call of our own.
 //!
 //! Owns: both, in memory, for the newest conversations. Never: the messages (`conversation`).
 
@@ -78,7 +78,7 @@ impl Beside {
         self.with(&conversation.identity(), |side| side.frame.is_some())
     }
 
-    /// The frame for a call beside the conversation; none while a request runs or a tool's result is missing.
+    /// The frame for a call of our own; none while a request runs or a tool's result is missing.
     pub(crate) fn at_rest(&self, conversation: &Conversation) -> Option<Frame> {
         let frame = self.with(&conversation.identity(), |side| side.frame.clone());
         frame.filter(|frame| conversation.is_at_rest() && !frame.stored.is_held)

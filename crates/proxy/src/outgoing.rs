@@ -222,7 +222,7 @@ pub(crate) fn headers(client: &[(String, String)], extras: &[Extra]) -> Vec<(Str
 }
 
 impl Target {
-    /// Fields that this server accepts beside the client's own, for a conversation.
+    /// Fields that this server accepts besides the client's own, for a conversation.
     pub(crate) fn extras(
         &self,
         probed: &Probed,

@@ -1,4 +1,4 @@
-//! Calls that a client makes beside a conversation: titles, tags, follow-up questions, summaries.
+//! Calls that a client makes outside of a conversation: titles, tags, follow-up questions, summaries.
 //!
 //! Owns: distinguishing them from a person's requests, by structure. A side call is one turn without tools and with a bounded
 //! answer that quotes a conversation; or the client says so in a field. In doubt a request is a person's: wrong memories can

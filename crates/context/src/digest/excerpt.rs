@@ -116,7 +116,7 @@ fn unmarked(text: &str) -> &str {
 
 /// Worth of a sentence as an excerpt, 0 to 1; 0 for one that is too short.
 ///
-/// `narrates`: its item goes on to call tools, so it announces work rather than reports results.
+/// `narrates`: its item then calls tools, so the sentence announces work and reports no result.
 pub fn worth(sentence: &str, role: Role, narrates: bool) -> f32 {
     let weight: usize = sentence
         .chars()

@@ -1,4 +1,4 @@
-//! The part of a window that a request keeps free beside its view.
+//! The part of a window that a request keeps free besides its view.
 //!
 //! Owns: the reserves for the answer and for memory, the same for a turn and for a report of the window's use. Never:
 //! counting tokens.

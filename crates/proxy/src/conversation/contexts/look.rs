@@ -24,7 +24,7 @@ const FOUND_MAX: usize = 100;
 const ID_SHOWN_CHARS: usize = 40;
 
 impl Contexts {
-    /// The figures of a conversation, for a window of so many tokens or that of its last request.
+    /// The figures of a conversation, for a window of this many tokens or the window of its last request.
     pub async fn stats(&self, whose: &Whose, window_tokens: Option<usize>) -> Result<Stats, ContextError> {
         Ok(self.locked(whose).await?.stats(window_tokens))
     }
