@@ -16,7 +16,7 @@ use ports::{Chat, Clock, Conversations, Ids};
 use providers::{CommandEngine, EngineSettings};
 use proxy::conversation::contexts::ContextsParts;
 use proxy::conversation::flush::Keeping;
-use proxy::conversation::{Contexts, Whose, name_of};
+use proxy::conversation::{Contexts, Party, name_of};
 use proxy::{Direct, DirectParts};
 
 use crate::args::DEFAULT_USER;
@@ -42,7 +42,7 @@ pub(crate) fn contexts(
     let keeping = (!keys.flush_folder.is_empty()).then(|| Keeping {
         policy: flush::Policy::default(),
         place_of: Arc::new(parking_lot::Mutex::new(
-            move |whose: &Whose| -> Box<dyn Destination> { Box::new(MemoryFile::of(&folder, whose)) },
+            move |whose: &Party| -> Box<dyn Destination> { Box::new(MemoryFile::of(&folder, whose)) },
         )),
     });
     let listener = CompactionCommand::new(&keys.on_compact, clock.clone());

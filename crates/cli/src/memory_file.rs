@@ -8,7 +8,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use context::flush::{Destination, Unwritable};
-use proxy::conversation::Whose;
+use proxy::conversation::Party;
 use rustix::fs::OFlags;
 
 use crate::private::{self, if_there};
@@ -21,8 +21,8 @@ pub(crate) struct MemoryFile {
 
 impl MemoryFile {
     /// The file of an owner in that folder: `<folder>/<app>/<project>/<owner>.md`.
-    pub(crate) fn of(folder: &Path, whose: &Whose) -> Self {
-        let Whose { scope, owner, .. } = whose;
+    pub(crate) fn of(folder: &Path, whose: &Party) -> Self {
+        let Party { scope, owner, .. } = whose;
         let project = folder.join(scope.app.as_str()).join(scope.project.as_str());
         Self {
             path: project.join(format!("{}.md", owner.id)),
@@ -77,8 +77,8 @@ mod tests {
 
     use super::*;
 
-    fn whose(owner: &str) -> Whose {
-        Whose {
+    fn whose(owner: &str) -> Party {
+        Party {
             scope: model::Scope::default(),
             owner: model::Owner::user(model::Name::parse(owner).unwrap()),
             conversation: None,

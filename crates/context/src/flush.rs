@@ -95,7 +95,7 @@ impl FlushWork {
 
 /// One item with its label; none without words. Secrets are removed before the cut, which could split one.
 fn show(item: &Item, policy: &Policy) -> Option<String> {
-    let text = words(item);
+    let text = item_text(item);
     let text = redact(text.trim());
     if text.is_empty() {
         return None;
@@ -111,7 +111,7 @@ fn show(item: &Item, policy: &Policy) -> Option<String> {
 }
 
 /// The text of an item; for a call its name and arguments; none for reasoning and pictures.
-fn words(item: &Item) -> String {
+fn item_text(item: &Item) -> String {
     let mut parts = Vec::new();
     for block in &item.blocks {
         match block {

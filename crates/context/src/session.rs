@@ -209,7 +209,7 @@ impl Session {
     }
 
     /// The items of the frontier, in order.
-    pub fn shown(&self) -> Vec<Arc<Item>> {
+    pub fn view_items(&self) -> Vec<Arc<Item>> {
         self.frontier
             .iter()
             .map(|piece| Arc::clone(&piece.item))

@@ -39,7 +39,7 @@ impl Session {
     }
 
     fn unbounded(&self) -> View {
-        let items = self.shown();
+        let items = self.view_items();
         let (items, counted) = match repair::for_view(&items, &self.pending()) {
             Some(items) => {
                 let counted = items.iter().map(|item| self.meter().item(item)).sum();

@@ -1,6 +1,6 @@
 //! Warnings about the use of a context.
 //!
-//! Owns: the thresholds, and those of them that were reported since the usage last fell. Never: counting tokens, or the
+//! Owns: the thresholds, and those of them that were sent since the usage last fell. Never: counting tokens, or the
 //! reaction.
 
 use std::fmt;
@@ -56,27 +56,27 @@ impl fmt::Display for Warning {
 pub struct Warnings {
     /// In ascending order of their shares.
     thresholds: Vec<WarnThreshold>,
-    /// Number of thresholds, from the lowest, that are reported or below a reported one.
-    told: usize,
+    /// Number of thresholds, from the lowest, that are sent or below a sent one.
+    sent: usize,
 }
 
 impl Warnings {
     /// Creates the warnings with these thresholds, in any order; without any, it never warns.
     pub fn new(mut thresholds: Vec<WarnThreshold>) -> Self {
         thresholds.sort_by(|left, right| left.share.total_cmp(&right.share));
-        Self { thresholds, told: 0 }
+        Self { thresholds, sent: 0 }
     }
 
     /// The warning that is due with `used` of `limit` tokens: for the highest reached threshold, unless that one or a
-    /// higher one was reported since the usage last fell below it.
+    /// higher one was sent since the usage last fell below it.
     pub fn observe(&mut self, used: usize, limit: usize) -> Option<Warning> {
         let reached = self
             .thresholds
             .iter()
             .rposition(|threshold| threshold.reached(used, limit))
             .map_or(0, |place| place + 1);
-        let told = std::mem::replace(&mut self.told, reached);
-        let threshold = *self.thresholds[told.min(reached)..reached].last()?;
+        let sent = std::mem::replace(&mut self.sent, reached);
+        let threshold = *self.thresholds[sent.min(reached)..reached].last()?;
         Some(Warning {
             threshold,
             used,
@@ -84,14 +84,14 @@ impl Warnings {
         })
     }
 
-    /// Number of thresholds that are reported or below a reported one.
-    pub fn told(&self) -> usize {
-        self.told
+    /// Number of thresholds that are sent or below a sent one.
+    pub fn sent(&self) -> usize {
+        self.sent
     }
 
-    /// Resets the reported thresholds.
+    /// Resets the sent thresholds.
     pub fn reset(&mut self) {
-        self.told = 0;
+        self.sent = 0;
     }
 }
 
@@ -128,9 +128,9 @@ mod tests {
             shares(&mut warnings, &[199, 200, 250], 400),
             [None, Some(0.50), None]
         );
-        assert_eq!(warnings.told(), 1);
+        assert_eq!(warnings.sent(), 1);
         warnings.reset();
-        assert_eq!(warnings.told(), 0);
+        assert_eq!(warnings.sent(), 0);
         assert_eq!(shares(&mut warnings, &[250], 400), [Some(0.50)]);
         assert_eq!(Warnings::new(vec![]).observe(400, 400), None);
     }
@@ -185,8 +185,8 @@ mod tests {
             let mut before = 0;
             for used in usage {
                 let crossed = marks.iter().rposition(|mark| before < *mark && *mark <= used);
-                let told = warnings.observe(used, 1_000).map(|warning| warning.threshold.share * 1_000.0);
-                prop_assert_eq!(told, crossed.map(|place| marks[place] as f64));
+                let sent = warnings.observe(used, 1_000).map(|warning| warning.threshold.share * 1_000.0);
+                prop_assert_eq!(sent, crossed.map(|place| marks[place] as f64));
                 before = used;
             }
         }

@@ -11,7 +11,7 @@ use model::SessionId;
 use model::text::chain;
 use ports::NoRoom;
 use proxy::conversation::contexts::expand_tool;
-use proxy::conversation::{ContextError, Contexts, Whose};
+use proxy::conversation::{ContextError, Contexts, Party};
 use proxy::{Assembly, Direct, MemoryUse, Speech};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub(crate) struct Live<T> {
     hold: Hold,
     direct: Direct,
     contexts: Contexts,
-    whose: Whose,
+    whose: Party,
 }
 
 impl<T: OfConversation + DeserializeOwned + Send + 'static> FromRequest<Gateway> for Live<T> {
@@ -63,7 +63,7 @@ impl<T: OfConversation + DeserializeOwned + Send + 'static> FromRequest<Gateway>
             .direct
             .clone()
             .ok_or_else(|| Failure::lacks("does not store conversations"))?;
-        let whose = direct.whose(at.scope, user, at.conversation);
+        let whose = direct.party(at.scope, user, at.conversation);
         let whose =
             whose.ok_or_else(|| Invalid::at("user_id", "the request names no user: give `user_id`"))?;
         Ok(Self {

@@ -192,7 +192,7 @@ pub fn plan<'a>(shadow: &Shadow, request: Request<'a>, wanted: &Wanted) -> Plan<
 }
 
 /// All messages so far, as the next request would send them: used to warm a server for the next turn.
-pub fn standing(shadow: &Shadow) -> Composed {
+pub fn current(shadow: &Shadow) -> Composed {
     // A client sets its marks anew with each request.
     let bare = shadow.entries().iter().map(|entry| mark::without(&entry.bytes));
     let bare: Vec<Cow<'_, str>> = bare.collect();

@@ -40,7 +40,7 @@ pub fn read(text: &str) -> Result<ShadowEvent, Unreadable> {
 enum Record {
     Epoch {
         number: u64,
-        #[serde(with = "words")]
+        #[serde(with = "reason_names")]
         reasons: Vec<Reason>,
         front: usize,
         kept: usize,
@@ -111,7 +111,7 @@ impl From<u64> for FragmentId {
 }
 
 /// Reasons as their names.
-mod words {
+mod reason_names {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 

@@ -17,14 +17,14 @@ use prefix::shadow::ShadowEvent;
 use prefix::stream::{Reply, ReplyOutcome};
 use tokio::task::JoinHandle;
 
-use crate::beside::Last;
 use crate::conversation::{Conversation, Decided, Logged, Open, Shared};
 use crate::gate::Lease;
 use crate::idle::Frame;
+use crate::last_requests::Last;
 use crate::learn;
 use crate::measure::Measured;
 use crate::proxy::{MemoryUse, Proxy, Speech};
-use crate::{reach, said};
+use crate::{input, reach};
 
 /// An error body that names a refused field is not longer.
 const REFUSED_BYTES_MAX: usize = 64 << 10;
@@ -167,7 +167,7 @@ impl Closing {
         let items = outcome.message.as_deref().unwrap_or("[]");
         let mut ids = reach::ids_of(&Speech::Responses.replies(items));
         ids.extend(outcome.id.iter().chain(&outcome.conversation).cloned());
-        self.proxy.store().record_objects(&self.frame.whose, ids).await;
+        self.proxy.store().record_objects(&self.frame.party, ids).await;
     }
 
     async fn reply(
@@ -183,7 +183,7 @@ impl Closing {
         let outline = Outline::of(&self.decided.composed);
         let mut conversation = self.shared.lock().await;
         let id = conversation.identity();
-        let last = self.proxy.beside.take_last(&id);
+        let last = self.proxy.last_requests.take_last(&id);
         let observed = prompt.map(|prompt_tokens| self.observed(outcome, last.as_ref(), prompt_tokens));
         let verdict = observed
             .filter(|_| usage.cached_tokens.is_some() && self.frame.kind.is_known())
@@ -210,7 +210,7 @@ impl Closing {
             turn: self.turn,
             slot,
         });
-        self.proxy.beside.set_last(&id, last);
+        self.proxy.last_requests.set_last(&id, last);
         let upstream = self.frame.target.route.upstream.name();
         let has_cached = usage.cached_tokens > Some(0) || self.proxy.measures.has_cached(upstream);
         let measured = Measured {
@@ -258,14 +258,14 @@ impl Closing {
         }
         contexts.store().learn(conversation);
         if self.frame.stored.speech == Speech::Responses {
-            let items: Vec<String> = replies.iter().filter_map(|item| said::id(item)).collect();
+            let items: Vec<String> = replies.iter().filter_map(|item| input::id(item)).collect();
             let names = response
                 .into_iter()
                 .chain(&self.server_conversation)
                 .chain(&items);
             contexts
                 .store()
-                .learn_responses(&self.frame.whose, conversation, names);
+                .learn_responses(&self.frame.party, conversation, names);
         }
         contexts.replied(&self.shared, replies);
     }
@@ -277,7 +277,7 @@ impl Closing {
             && self
                 .proxy
                 .store()
-                .quotes_both(&self.frame.whose, &self.shared, all)
+                .quotes_both(&self.frame.party, &self.shared, all)
                 .await
         {
             return self.shared.lock().await.hold();

@@ -5,7 +5,7 @@
 //! the items that leave a view (`context`), the definition of a prefix (`prefix`), HTTP, searching memory.
 //!
 //! Reading order: [`Conversation`] (the state), [`log`] (its records), [`decide`] (a request), `shape`, `pairs` and `edits` (its view), [`hooks`] and
-//! [`verify`] (a plug-in), [`store`] with [`keeper`] and [`whose`] (finding and keeping), [`Contexts`] (the service), [`report`].
+//! [`verify`] (a plug-in), [`store`] with [`keeper`] and [`party`] (finding and keeping), [`Contexts`] (the service), [`report`].
 
 pub mod contexts;
 pub mod decide;
@@ -16,6 +16,7 @@ pub mod hooks;
 mod keeper;
 pub mod log;
 mod pairs;
+pub mod party;
 pub mod report;
 mod responses;
 pub mod room;
@@ -27,7 +28,6 @@ pub mod store;
 mod summarise;
 mod variator;
 pub mod verify;
-pub mod whose;
 
 pub use contexts::{ContextError, Contexts};
 pub use decide::{Additions, Asked, Decided, Overflow};
@@ -35,6 +35,6 @@ pub use endings::Endings;
 pub use hooks::Chosen;
 pub use keeper::Keeper;
 pub use log::Logged;
+pub use party::{Party, name_of};
 pub use state::{Conversation, Open};
 pub use store::{Continuation, Shared, Store};
-pub use whose::{Whose, name_of};

@@ -13,9 +13,9 @@ use prefix::shadow::Reason;
 use prefix::stream::ReplyOutcome;
 use transcript::{ItemId, dialect};
 
+use crate::additions::TurnAdditions;
 use crate::after::Injected;
-use crate::conversation::{Asked, ContextError, Contexts, Whose, room};
-use crate::given::Giver;
+use crate::conversation::{Asked, ContextError, Contexts, Party, room};
 use crate::idle::Idle;
 use crate::learn;
 use crate::parts::DirectParts;
@@ -93,8 +93,8 @@ impl Direct {
     }
 
     /// The conversation of an owner by its name; none without an owner.
-    pub fn whose(&self, scope: Scope, owner: Option<Name>, conversation: SessionId) -> Option<Whose> {
-        Some(Whose {
+    pub fn party(&self, scope: Scope, owner: Option<Name>, conversation: SessionId) -> Option<Party> {
+        Some(Party {
             scope,
             owner: Owner::user(owner.or_else(|| self.parts.owner.clone())?),
             conversation: Some(conversation),
@@ -105,7 +105,7 @@ impl Direct {
     /// The next request: all messages, within its budget, with recalled memory.
     pub async fn assemble(
         &self,
-        whose: &Whose,
+        party: &Party,
         assembly: &Assembly,
     ) -> Result<AssembledRequest, ContextError> {
         let (counts_for, meter) = Meter::for_models(&[&assembly.model]);
@@ -145,8 +145,8 @@ impl Direct {
             learns: assembly.memory.learns(),
             now: self.parts.clock.now(),
         };
-        let giving = self.giver(assembly, &meter, window);
-        let decided = self.parts.contexts.assemble(whose, &asked, &giving).await?;
+        let additions = self.additions(assembly, &meter, window);
+        let decided = self.parts.contexts.assemble(party, &asked, &additions).await?;
         let composed = &decided.composed;
         let system = composed.system.as_deref().and_then(text_of);
         let is_chat = assembly.speech == Speech::Chat;
@@ -167,9 +167,9 @@ impl Direct {
     }
 
     /// Memory, skills and instructions for this request.
-    fn giver<'a>(&'a self, assembly: &Assembly, meter: &'a Meter, window: usize) -> Giver<'a> {
+    fn additions<'a>(&'a self, assembly: &Assembly, meter: &'a Meter, window: usize) -> TurnAdditions<'a> {
         let agent = learn::agent(assembly.agent.as_ref());
-        Giver {
+        TurnAdditions {
             parts: &self.parts,
             dialect: assembly.speech.dialect(),
             meter,
@@ -183,7 +183,7 @@ impl Direct {
     /// Records a model's reply; adds the turn to memory if it `learns`.
     pub async fn after_turn(
         &self,
-        whose: &Whose,
+        party: &Party,
         speech: Speech,
         reply: &str,
         prompt_tokens: Option<usize>,
@@ -193,7 +193,7 @@ impl Direct {
         let (id, shared) = self
             .parts
             .contexts
-            .after_turn(whose, speech.dialect(), reply, prompt_tokens, learns)
+            .after_turn(party, speech.dialect(), reply, prompt_tokens, learns)
             .await?;
         let read = dialect::read_message(speech.dialect(), reply);
         let outcome = ReplyOutcome {

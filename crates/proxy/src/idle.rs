@@ -25,8 +25,8 @@ use tokio::task::JoinSet;
 
 pub(crate) use frame::{Frame, StoredFrame};
 
-use crate::beside::{Beside, Last};
 use crate::gate::{BackgroundCall, Gates, JobEnd};
+use crate::last_requests::{Last, LastRequests};
 use crate::parts::DirectParts;
 use crate::target::Target;
 
@@ -74,7 +74,7 @@ struct Tools {
 #[derive(Debug, Clone)]
 pub(crate) struct Served {
     pub(crate) targets: Arc<[Target]>,
-    pub(crate) beside: Arc<Beside>,
+    pub(crate) last_requests: Arc<LastRequests>,
     pub(crate) gates: Arc<Gates>,
 }
 
@@ -170,7 +170,7 @@ impl Tools {
         };
         self.remember(served, &shared).await;
         let conversation = shared.lock().await;
-        let frame = served.beside.at_rest(&conversation);
+        let frame = served.last_requests.at_rest(&conversation);
         let Some(frame) = frame.filter(|frame| conversation.is_due(&frame.budget)) else {
             return;
         };
@@ -208,7 +208,7 @@ impl Tools {
     async fn remember(&self, served: &Served, shared: &Shared) {
         let read = {
             let conversation = shared.lock().await;
-            if served.beside.knows(&conversation) {
+            if served.last_requests.knows(&conversation) {
                 return;
             }
             Frame::read(&conversation, &served.targets)
@@ -217,10 +217,10 @@ impl Tools {
         let probed = frame.target.route.upstream.probe().await;
         frame.kind = frame.target.kind(&probed);
         let mut conversation = shared.lock().await;
-        if !served.beside.knows(&conversation) {
+        if !served.last_requests.knows(&conversation) {
             let (name, meter) = Meter::for_models(&[&frame.stored.counts_for]);
             conversation.count_for(name, &meter);
-            served.beside.set_frame(&conversation.identity(), frame);
+            served.last_requests.set_frame(&conversation.identity(), frame);
         }
     }
 
@@ -262,7 +262,7 @@ impl Tools {
             let idle_at = |frame: &&Frame| frame.ended.saturating_add(self.parts.idle_after);
             let is_idle = |frame: &&Frame| idle_at(frame) <= self.parts.clock.elapsed();
             let Some(frame) = served
-                .beside
+                .last_requests
                 .at_rest(&conversation)
                 .filter(|frame| is_idle(&frame))
             else {
@@ -271,7 +271,7 @@ impl Tools {
             let asked = conversation.summary_prompt(&frame.budget);
             (
                 frame,
-                compose::standing(&conversation.shadow),
+                compose::current(&conversation.shadow),
                 conversation.records,
                 asked,
             )
@@ -298,12 +298,12 @@ impl Served {
     async fn warm(&self, shared: &Shared) -> JobEnd {
         let (frame, composed, version) = {
             let conversation = shared.lock().await;
-            let Some(frame) = self.beside.at_rest(&conversation) else {
+            let Some(frame) = self.last_requests.at_rest(&conversation) else {
                 return JobEnd::Done;
             };
             (
                 frame,
-                compose::standing(&conversation.shadow),
+                compose::current(&conversation.shadow),
                 conversation.records,
             )
         };
@@ -320,7 +320,7 @@ impl Served {
                 turn,
                 slot: frame.target.slot_of(&frame.conversation),
             });
-            self.beside.set_last(&conversation.identity(), last);
+            self.last_requests.set_last(&conversation.identity(), last);
         }
         JobEnd::Done
     }

@@ -49,7 +49,7 @@ impl<'a> AnsweredTurn<'a> {
     ) -> Self {
         Self {
             key: conversation.key.clone(),
-            owner: conversation.whose.owner.clone(),
+            owner: conversation.party.owner.clone(),
             said: conversation.answered(),
             agent,
             speech,
@@ -125,7 +125,7 @@ impl<'a> Learnt<'a> {
         let text = item.prose();
         match item.role {
             transcript::Role::User if item.asks() => {
-                let said = with_images(spoken::words(&text).into_owned(), item);
+                let said = with_images(spoken::own_text(&text).into_owned(), item);
                 let is_left = !said.trim().is_empty();
                 self.is_clients = !is_left && self.messages.is_empty();
                 if is_left {

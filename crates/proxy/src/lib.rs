@@ -4,22 +4,23 @@
 //! calls away from a server in use, the measure of every request. Never: HTTP (`gateway` talks to clients, `providers`
 //! to servers), the definition of a prefix (`prefix`), choosing the items that leave a view (`context`).
 //!
-//! Reading order: [`Proxy`] (its parts), `reach` (what a token can reach), `turn` (its order), `said` (the messages of
+//! Reading order: [`Proxy`] (its parts), `reach` (what a token can reach), `turn` (its order), `input` (the messages of
 //! a request), `side` (requests of the client itself), [`conversation`] (what every door shares: log, view, store),
-//! `given` with `recall` and `skills` (the additions to a turn), `outgoing` (to the server), `target`, `overflow`
+//! `additions` with `recall` and `skills` (the text added to a turn), `outgoing` (to the server), `target`, `overflow`
 //! (prompts over the server's limit), `after` (the answer), `learn` (the memory of a turn), `idle` (between turns),
 //! `direct` (turns without a server), [`gate`], [`GatedChat`], [`measure`], [`Refusal`].
 
+mod additions;
 mod after;
-mod aside;
-mod beside;
+mod blocking;
 mod body;
 pub mod conversation;
 mod direct;
 pub mod gate;
 mod gated;
-mod given;
 mod idle;
+mod input;
+mod last_requests;
 mod learn;
 pub mod measure;
 mod outgoing;
@@ -29,7 +30,6 @@ mod proxy;
 mod reach;
 mod recall;
 mod refusal;
-mod said;
 mod side;
 mod skills;
 mod slots;

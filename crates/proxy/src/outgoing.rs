@@ -3,7 +3,7 @@
 //! Owns: the client's bytes with our changes, the order of servers, extras and marks. Never: choosing the additions of
 //! a turn (`turn`), reading the answer (`after`).
 
-use crate::conversation::Whose;
+use crate::conversation::Party;
 
 use bytes::Bytes;
 use ports::{Probed, UpstreamAnswer, UpstreamError, UpstreamRequest};
@@ -14,16 +14,16 @@ use prefix::mark::{self, Marked};
 use crate::after::{self, ProxyAnswer};
 use crate::body::{self, Body};
 use crate::gate::Lease;
+use crate::input::Input;
 use crate::proxy::{Proxy, Request, Speech};
 use crate::refusal::Refusal;
-use crate::said::Said;
 use crate::target::Target;
 
 /// A request to send, and its conversation.
 pub(crate) struct Going<'a> {
     pub(crate) request: &'a Request,
     pub(crate) sent: Outgoing<'a>,
-    pub(crate) whose: &'a Whose,
+    pub(crate) party: &'a Party,
     pub(crate) conversation: &'a str,
     /// The conversation that this one branched off.
     pub(crate) left: Option<&'a str>,
@@ -52,7 +52,7 @@ impl<'a> Outgoing<'a> {
         text: &'a Bytes,
         body: &'a Body<'a>,
         speech: Speech,
-        said: &Said<'_>,
+        input: &Input<'_>,
         held: Option<usize>,
         composed: &'a Composed,
     ) -> Self {
@@ -61,9 +61,9 @@ impl<'a> Outgoing<'a> {
             .iter()
             .filter(|sent| held.is_none() || sent.index >= held);
         // An item that the client names only by its id is sent as an id.
-        let named = |sent: &Sent| said.name_at(sent.index?.checked_sub(held.unwrap_or(0))?);
+        let named = |sent: &Sent| input.name_at(sent.index?.checked_sub(held.unwrap_or(0))?);
         let messages: Vec<&str> = sent.map(|sent| named(sent).unwrap_or(&sent.bytes)).collect();
-        let messages = said
+        let messages = input
             .field(&messages)
             .map(|value| (speech.messages_field(), value));
         let system = composed
@@ -127,7 +127,7 @@ impl Proxy {
             let slot = target.slot(&probed, going.conversation, going.left);
             gate.set_spare_slot(target.spare_slot(&probed));
             for _ in 0..2 {
-                let mut extras = target.extras(&probed, going.whose, going.conversation, slot);
+                let mut extras = target.extras(&probed, going.party, going.conversation, slot);
                 extras.retain(|extra| *extra != Extra::Marks || marked.is_some());
                 let upstream_request = UpstreamRequest {
                     method: "POST".to_owned(),
@@ -226,11 +226,11 @@ impl Target {
     pub(crate) fn extras(
         &self,
         probed: &Probed,
-        whose: &Whose,
+        party: &Party,
         conversation: &str,
         slot: Option<u32>,
     ) -> Vec<Extra> {
-        let tenant = format!("{}/{}", whose.scope.app, whose.scope.project);
+        let tenant = format!("{}/{}", party.scope.app, party.scope.project);
         let session = backend::Session {
             tenant: &tenant,
             conversation: Some(conversation),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::conversation::{Contexts, Logged, Shared, Store, Whose, name_of};
+use crate::conversation::{Contexts, Logged, Party, Shared, Store, name_of};
 use bytes::Bytes;
 use model::{Name, Owner, Scope, SessionId};
 use prefix::chain::ConversationId;
@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use transcript::dialect::Dialect;
 use transcript::json;
 
-use crate::aside;
-use crate::beside::Beside;
+use crate::blocking;
 use crate::body::Body;
 use crate::gate::Gates;
 use crate::idle::{self, Frame, Idle};
+use crate::last_requests::LastRequests;
 use crate::learn;
 use crate::measure::Measures;
 use crate::parts::DirectParts;
@@ -43,7 +43,7 @@ pub struct Proxy {
     pub(crate) parts: Arc<DirectParts>,
     pub(crate) gates: Arc<Gates>,
     pub(crate) passthrough: Arc<[String]>,
-    pub(crate) beside: Arc<Beside>,
+    pub(crate) last_requests: Arc<LastRequests>,
     pub(crate) idle: Idle,
     pub(crate) measures: Arc<Measures>,
     pub(crate) targets: Arc<[Target]>,
@@ -158,10 +158,10 @@ impl Proxy {
     /// Starts a proxy in front of these servers. Its task ends with the last handle, or at [`Proxy::shutdown`].
     pub fn start(parts: Arc<DirectParts>, servers: ProxyParts) -> Self {
         let targets: Arc<[Target]> = servers.routes.into_iter().map(Target::new).collect();
-        let (gates, beside) = (servers.gates, Arc::<Beside>::default());
+        let (gates, last_requests) = (servers.gates, Arc::<LastRequests>::default());
         let served = idle::Served {
             targets: Arc::clone(&targets),
-            beside: Arc::clone(&beside),
+            last_requests: Arc::clone(&last_requests),
             gates: Arc::clone(&gates),
         };
         Self {
@@ -169,7 +169,7 @@ impl Proxy {
             parts,
             gates,
             passthrough: servers.passthrough.into(),
-            beside,
+            last_requests,
             measures: Arc::new(Measures::new(MEASURED)),
             targets,
         }
@@ -183,7 +183,7 @@ impl Proxy {
             conversation.record(&Logged::Frame { text: written });
             self.parts.contexts.keeper().keep(&mut conversation).await;
         }
-        self.beside.set_frame(&id, frame);
+        self.last_requests.set_frame(&id, frame);
         id
     }
 
@@ -205,7 +205,7 @@ impl Proxy {
     pub async fn forgotten(&self, scope: &Scope) {
         self.store().reload(scope).await;
         let beginning = format!("{}/{}/", scope.app, scope.project);
-        self.beside.forget_all(&beginning);
+        self.last_requests.forget_all(&beginning);
         self.measures.forget_all(&beginning);
     }
 
@@ -217,8 +217,8 @@ impl Proxy {
     /// Sends on a request that is not a chat: embeddings, models, files.
     pub async fn forward(&self, request: Request) -> Result<crate::after::ProxyAnswer, Refusal> {
         let (body, proxy, checked) = (request.body.clone(), self.clone(), request.clone());
-        aside::if_large(body.len(), async move { proxy.check_reach(&checked).await }).await??;
-        let model = aside::if_large(body.len(), async move { model_of(&body) }).await?;
+        blocking::if_large(body.len(), async move { proxy.check_reach(&checked).await }).await??;
+        let model = blocking::if_large(body.len(), async move { model_of(&body) }).await?;
         // A request without a model goes to the first server, if no server matches it.
         let targets = match self.targets(&model) {
             Err(_) if model.is_empty() && !self.targets.is_empty() => vec![self.targets[0].clone()],
@@ -266,7 +266,7 @@ impl Proxy {
     }
 
     /// The request's owner: the door's user, else the body's `user`, else the configured default.
-    pub(crate) fn whose(&self, request: &Request, body: &Body<'_>) -> Result<Whose, Refusal> {
+    pub(crate) fn party(&self, request: &Request, body: &Body<'_>) -> Result<Party, Refusal> {
         let user = || name_of(&body.text("user")?);
         let owner = request
             .owner
@@ -278,7 +278,7 @@ impl Proxy {
                 "the request names no user: send the header `x-quipu-user`, give the token a `user`, or set `proxy.owner`",
             )
         })?;
-        Ok(Whose {
+        Ok(Party {
             scope: request.scope.clone(),
             owner: Owner::user(owner),
             conversation: request.conversation.clone(),

@@ -43,7 +43,7 @@ const CONVERSATIONS: &str = "conversations";
 const REFERENCE: &str = "item_reference";
 
 /// An object of a model server: the first step of its path, and its id.
-type Named = (&'static str, String);
+type ServerObject = (&'static str, String);
 
 impl Proxy {
     /// Checks that a request reaches no object of another owner on the model server.
@@ -76,16 +76,16 @@ impl Proxy {
         }
         let text = std::str::from_utf8(&request.body).unwrap_or_default();
         let body = Body::read(text).or_else(|_| Body::read("{}"));
-        let whose = self.whose(request, &body?)?;
+        let party = self.party(request, &body?)?;
         let ids: Vec<String> = named.iter().map(|(_, id)| id.clone()).collect();
         let known = self
             .store()
             .logs
-            .owned_objects(&whose.scope, &whose.owner, ids)
+            .owned_objects(&party.scope, &party.owner, ids)
             .await;
         let known = known?;
         match named.into_iter().find(|(_, id)| !known.contains(id)) {
-            Some((step, id)) => Err(Refusal::not_theirs(&id, step, &whose.owner)),
+            Some((step, id)) => Err(Refusal::not_theirs(&id, step, &party.owner)),
             None => Ok(()),
         }
     }
@@ -100,7 +100,7 @@ fn reads_models(path: &str, method: &str) -> bool {
 }
 
 /// The object that a path names.
-fn stored(path: &str) -> Option<Named> {
+fn stored(path: &str) -> Option<ServerObject> {
     [RESPONSES, CONVERSATIONS].into_iter().find_map(|step| {
         let rest = path.strip_prefix(step)?.strip_prefix('/')?;
         let id = rest.split('/').next().filter(|id| !id.is_empty())?;
@@ -109,7 +109,7 @@ fn stored(path: &str) -> Option<Named> {
 }
 
 /// The objects that a body names.
-async fn named_in(path: &str, request: &Request) -> Result<BTreeSet<Named>, Refusal> {
+async fn named_in(path: &str, request: &Request) -> Result<BTreeSet<ServerObject>, Refusal> {
     let kind = request.headers.iter().find(|(name, _)| name == "content-type");
     let boundary = kind.and_then(|(_, kind)| multer::parse_boundary(kind).ok());
     let named = match boundary {
@@ -121,7 +121,7 @@ async fn named_in(path: &str, request: &Request) -> Result<BTreeSet<Named>, Refu
 }
 
 /// The objects that the fields of a form name.
-async fn names_of_form(body: Bytes, boundary: String) -> multer::Result<BTreeSet<Named>> {
+async fn names_of_form(body: Bytes, boundary: String) -> multer::Result<BTreeSet<ServerObject>> {
     let mut form = multer::Multipart::new(stream::iter([Ok::<_, multer::Error>(body)]), boundary);
     let mut named = BTreeSet::new();
     while let Some(field) = form.next_field().await? {
@@ -139,7 +139,7 @@ async fn names_of_form(body: Bytes, boundary: String) -> multer::Result<BTreeSet
 }
 
 /// The objects that a JSON text names; none if it is not JSON.
-fn names(json: &[u8]) -> Option<BTreeSet<Named>> {
+fn names(json: &[u8]) -> Option<BTreeSet<ServerObject>> {
     let mut named = BTreeSet::new();
     let mut reader = serde_json::Deserializer::from_slice(json);
     let walk = BodyWalk {
@@ -155,7 +155,7 @@ fn names(json: &[u8]) -> Option<BTreeSet<Named>> {
 /// The ids of a reply's items, and of the objects that they name.
 pub(crate) fn ids_of(replies: &[&str]) -> BTreeSet<String> {
     let named = replies.iter().filter_map(|item| names(item.as_bytes()));
-    let items = replies.iter().filter_map(|item| crate::said::id(item));
+    let items = replies.iter().filter_map(|item| crate::input::id(item));
     named.flatten().map(|(_, id)| id).chain(items).collect()
 }
 
@@ -184,7 +184,7 @@ enum IdPlace {
 /// Reads a value and collects the objects that it names. A field that appears twice is read twice: servers differ in
 /// the one that counts.
 struct BodyWalk<'a> {
-    named: &'a mut BTreeSet<Named>,
+    named: &'a mut BTreeSet<ServerObject>,
     field: Option<(&'static str, bool)>,
     place: IdPlace,
 }
@@ -294,7 +294,7 @@ mod tests {
 
     use super::*;
 
-    fn said(body: &serde_json::Value) -> Vec<String> {
+    fn named_objects(body: &serde_json::Value) -> Vec<String> {
         let named = names(body.to_string().as_bytes()).expect("JSON");
         named
             .into_iter()
@@ -338,7 +338,7 @@ mod tests {
             (json!({"input": [{"id": "m"}]}), "responses/m"),
             (json!({"input": [{"id": "m", "type": null}]}), "responses/m"),
         ] {
-            assert_eq!(said(&body), [expected], "{body}");
+            assert_eq!(named_objects(&body), [expected], "{body}");
         }
         let twice = r#"{"previous_response_id": "a", "previous_response_id": "b"}"#;
         assert_eq!(names(twice.as_bytes()).expect("JSON").len(), 2, "servers differ");
@@ -360,7 +360,11 @@ mod tests {
             json!({"tools": [{"input_schema": {"examples": [{"container": "k"}]}}]}),
             json!({"metadata": {"conversation": "c"}}),
         ] {
-            assert!(said(&body).is_empty(), "{body}: {:?}", said(&body));
+            assert!(
+                named_objects(&body).is_empty(),
+                "{body}: {:?}",
+                named_objects(&body)
+            );
         }
     }
 }

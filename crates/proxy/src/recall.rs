@@ -7,7 +7,7 @@ use extract::{Messages, Remark, sentences};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::conversation::{Endings, whose};
+use crate::conversation::{Endings, party};
 use extract::consolidate::page;
 use futures::future::join_all;
 use memory::{Engine, EngineError, Found, Hit, List, Method, Search};
@@ -74,7 +74,7 @@ pub(crate) async fn recall(
         }
     };
     match found.map(|found| warned!(found, "cannot search memory")) {
-        Ok(Some(found)) => told(found, &question, asked.whose.owner, Some(asked.here), engine),
+        Ok(Some(found)) => recalled(found, &question, asked.whose.owner, Some(asked.here), engine),
         _ => Vec::new(),
     }
 }
@@ -112,7 +112,7 @@ pub async fn context(
         return Ok(RecalledContext::default());
     };
     let question = search.query.clone();
-    let recalled = told(engine.search(search).await?, &question, whose.owner, here, engine);
+    let recalled = recalled(engine.search(search).await?, &question, whose.owner, here, engine);
     Ok(fragment_of(&recalled, known, tokens_max))
 }
 
@@ -158,19 +158,19 @@ fn fragment_of(recalled: &[RecalledMemory], known: BTreeSet<String>, tokens_max:
             .memories
             .iter()
             .filter(|id| !id.starts_with(PAGES))
-            .map(|id| told_id(id))
+            .map(|id| row_id(id))
             .collect(),
     })
 }
 
 /// The id of the row, without the suffix of a message marked as outdated.
-fn told_id(id: &str) -> String {
+fn row_id(id: &str) -> String {
     id.split('+').next().unwrap_or_default().to_owned()
 }
 
 /// The search for memories that may help with a message; none for an empty message.
 fn search(whose: ContextOf<'_>, message: &str) -> Option<Search> {
-    let query = question(&spoken::words(message));
+    let query = question(&spoken::own_text(message));
     (!query.is_empty()).then(|| Search {
         memories_max: MEMORIES_MAX,
         messages_max: MESSAGES_MAX,
@@ -262,16 +262,16 @@ fn first_lines(pages: &[String], fits: impl Fn(&str) -> bool) -> String {
     text(&taken)
 }
 
-fn told(
+fn recalled(
     found: Found,
     question: &str,
     asker: &Owner,
     here: Option<&SessionId>,
     engine: &Engine,
 ) -> Vec<RecalledMemory> {
-    let family = here.map(|here| whose::family(here.as_str()));
+    let family = here.map(|here| party::family(here.as_str()));
     let elsewhere = |session: Option<&SessionId>| {
-        session.is_none_or(|session| Some(whose::family(session.as_str())) != family)
+        session.is_none_or(|session| Some(party::family(session.as_str())) != family)
     };
     let mut ranking = ranking(found);
     ranking.messages.retain(|hit| elsewhere(hit.doc.session.as_ref()));
@@ -314,7 +314,7 @@ pub fn sure(found: Found, search: &Search, zone: &Zone) -> Option<recall::Memory
     };
     let last = told.iter().filter(doubts).max_by_key(|line| line.said_at);
     last.or(Some(best)).map(|line| recall::MemoryLine {
-        id: told_id(&line.id),
+        id: row_id(&line.id),
         ..line.clone()
     })
 }

@@ -9,9 +9,9 @@ use serde::de::IgnoredAny;
 use transcript::{Role, dialect};
 
 use crate::body::{Body, LENGTHS};
+use crate::input::Input;
 use crate::proxy::{Proxy, Request, Speech};
 use crate::refusal::Refusal;
-use crate::said::Said;
 
 /// If the conversation's usual answer length is unknown, only an answer up to this length counts as bounded.
 const LENGTH_TOKENS_MAX: usize = 1_000;
@@ -28,18 +28,18 @@ impl Proxy {
         &self,
         request: &Request,
         body: &Body<'_>,
-        said: &Said<'_>,
+        input: &Input<'_>,
         speech: Speech,
     ) -> Result<bool, Refusal> {
-        if says_so(body, said) {
+        if says_so(body, input) {
             return Ok(true);
         }
-        let whose = self.whose(request, body)?;
+        let party = self.party(request, body)?;
         let (length, has_form) = (length(body), has_form(body));
-        let Some((user, all)) = lone(body, said, speech).filter(|_| length.is_some() || has_form) else {
+        let Some((user, all)) = lone(body, input, speech).filter(|_| length.is_some() || has_form) else {
             return Ok(false);
         };
-        let Some((frame, repeats)) = self.store().quoted(&whose, &user, &all).await else {
+        let Some((frame, repeats)) = self.store().quoted(&party, &user, &all).await else {
             let is_short = length.is_some_and(|length| length <= LENGTH_TOKENS_MAX);
             return Ok((is_short || has_form) && !body.is_true("stream") && is_transcript(&all));
         };
@@ -64,26 +64,26 @@ impl Proxy {
 }
 
 /// Whether the request's own fields mark it as the client's own, or it asks nothing at all.
-fn says_so(body: &Body<'_>, said: &Said<'_>) -> bool {
+fn says_so(body: &Body<'_>, input: &Input<'_>) -> bool {
     let task = || {
         let metadata: serde_json::Value = serde_json::from_str(body.get("metadata")?).ok()?;
         let task = metadata["task"].as_str()?;
         Some(task.ends_with("_generation") || ["function_calling", "context_compaction"].contains(&task))
     };
-    said.messages.is_empty() || length(body) == Some(1) || task().unwrap_or_default()
+    input.messages.is_empty() || length(body) == Some(1) || task().unwrap_or_default()
 }
 
 /// The texts of a request of one turn without tools: the user's text, and the same with the system text.
-pub(crate) fn lone(body: &Body<'_>, said: &Said<'_>, speech: Speech) -> Option<(String, String)> {
+pub(crate) fn lone(body: &Body<'_>, input: &Input<'_>, speech: Speech) -> Option<(String, String)> {
     let has_tools = body.list("tools").is_ok_and(|tools| !tools.is_empty());
-    if has_tools || said.stands_on().is_some() {
+    if has_tools || input.held_id().is_some() {
         return None;
     }
     let (mut user, mut all) = (
         String::new(),
         body.get(speech.system_field()).map(unquoted).unwrap_or_default(),
     );
-    for message in &said.messages {
+    for message in &input.messages {
         let item = dialect::read_message(speech.dialect(), message).ok()?;
         let text = match item.role {
             Role::User => &mut user,

@@ -36,11 +36,11 @@ pub(crate) async fn skills(
     agent: &Owner,
     question: &str,
 ) -> Vec<RecalledMemory> {
-    let query: String = spoken::words(question).chars().take(QUERY_CHARS_MAX).collect();
+    let query: String = spoken::own_text(question).chars().take(QUERY_CHARS_MAX).collect();
     if query.trim().is_empty() {
         return Vec::new();
     }
-    let asked = words(&query);
+    let asked = long_terms(&query);
     let search = Search {
         memories_max: FOUND_MAX,
         ..recall::of_turn(scope, agent, query)
@@ -57,7 +57,7 @@ pub(crate) async fn skills(
         is_skill && SkillStatus::of(&hit.doc.labels) == SkillStatus::Approved
     });
     let fitting = approved.filter(|hit| {
-        let told = words(&format!("{} {}", hit.doc.subject, hit.doc.summary));
+        let told = long_terms(&format!("{} {}", hit.doc.subject, hit.doc.summary));
         hit.score >= SCORE_MIN || told.intersection(&asked).count() >= SHARED_MIN
     });
     let told = fitting.take(SKILLS_MAX).map(|hit| {
@@ -74,8 +74,8 @@ pub(crate) async fn skills(
     told.collect()
 }
 
-fn words(text: &str) -> BTreeSet<String> {
-    let mut words = term_set(text);
-    words.retain(|word| word.chars().count() >= WORD_CHARS_MIN);
-    words
+fn long_terms(text: &str) -> BTreeSet<String> {
+    let mut terms = term_set(text);
+    terms.retain(|word| word.chars().count() >= WORD_CHARS_MIN);
+    terms
 }

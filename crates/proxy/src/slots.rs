@@ -9,7 +9,7 @@ use ports::Probed;
 use prefix::backend::Kind;
 
 use crate::proxy::Proxy;
-use crate::target::{Given, Target};
+use crate::target::{SlotHolder, Target};
 
 /// Number of turns for each slot after which the slot of an unused conversation goes to another.
 const QUIET_TURNS: u64 = 4;
@@ -26,23 +26,23 @@ impl Target {
         let turn = self.turns.load(Ordering::Relaxed);
         let mut slots = self.slots.lock();
         let of = |name: &str| {
-            let mut given = slots.iter().filter(|(_, given)| given.conversation == name);
-            given.next().map(|(slot, _)| *slot)
+            let mut entry = slots.iter().filter(|(_, entry)| entry.conversation == name);
+            entry.next().map(|(slot, _)| *slot)
         };
         let mine = of(conversation).filter(|slot| *slot < count);
         let inherited = left.and_then(of);
         let was_left = || {
             slots
                 .values()
-                .any(|given| given.left.as_deref() == Some(conversation))
+                .any(|entry| entry.left.as_deref() == Some(conversation))
         };
         if mine.is_none() && inherited.is_none() && was_left() {
             return None;
         }
         let free = || (0..count).find(|slot| !slots.contains_key(slot));
         let quiet = || {
-            let (slot, given) = slots.iter().min_by_key(|(_, given)| given.last)?;
-            (turn.saturating_sub(given.last) > QUIET_TURNS * u64::from(count)).then_some(*slot)
+            let (slot, entry) = slots.iter().min_by_key(|(_, entry)| entry.last)?;
+            (turn.saturating_sub(entry.last) > QUIET_TURNS * u64::from(count)).then_some(*slot)
         };
         let slot = mine.or(inherited).or_else(free).or_else(quiet)?;
         let before = slots.remove(&slot);
@@ -51,12 +51,12 @@ impl Target {
             Some(before) => inherited.map(|_| before.conversation),
             None => None,
         };
-        let given = Given {
+        let entry = SlotHolder {
             conversation: conversation.to_owned(),
             last: turn,
             left,
         };
-        slots.insert(slot, given);
+        slots.insert(slot, entry);
         Some(slot)
     }
 
@@ -73,7 +73,7 @@ impl Target {
     /// The slot of a conversation, if requests to the server name it.
     pub(crate) fn slot_of(&self, conversation: &str) -> Option<u32> {
         let slots = self.slots.lock();
-        let mine = slots.iter().find(|(_, given)| given.conversation == conversation);
+        let mine = slots.iter().find(|(_, entry)| entry.conversation == conversation);
         mine.map(|(slot, _)| *slot).filter(|_| self.names_slots())
     }
 }
@@ -84,15 +84,15 @@ impl Proxy {
         let is_it = |target: &&Target| target.route.upstream.base_url() == server;
         for target in self.targets.iter().filter(is_it) {
             let mut slots = target.slots.lock();
-            if slots.contains_key(&slot) || slots.values().any(|given| given.conversation == conversation) {
+            if slots.contains_key(&slot) || slots.values().any(|entry| entry.conversation == conversation) {
                 continue;
             }
-            let given = Given {
+            let entry = SlotHolder {
                 conversation: conversation.to_owned(),
                 last: target.turns.load(Ordering::Relaxed),
                 left: None,
             };
-            slots.insert(slot, given);
+            slots.insert(slot, entry);
         }
     }
 }

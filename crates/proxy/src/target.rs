@@ -42,7 +42,7 @@ pub(crate) struct Target {
     /// Fields that the server has refused.
     pub(crate) learnt: Arc<Mutex<RefusedExtras>>,
     pub(crate) turns: Arc<AtomicU64>,
-    pub(crate) slots: Arc<Mutex<BTreeMap<u32, Given>>>,
+    pub(crate) slots: Arc<Mutex<BTreeMap<u32, SlotHolder>>>,
 }
 
 impl Target {
@@ -102,7 +102,7 @@ impl Target {
 
 /// The conversation that has a slot.
 #[derive(Debug)]
-pub(crate) struct Given {
+pub(crate) struct SlotHolder {
     pub(crate) conversation: String,
     /// The last turn in which the conversation used the slot.
     pub(crate) last: u64,

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::conversation::{Asked, Continuation, Decided, Overflow, Shared, Whose, room};
+use crate::conversation::{Asked, Continuation, Decided, Overflow, Party, Shared, room};
 use context::guard::ModelWindow;
 use context::tokens::Meter;
 use model::{SessionId, Timestamp};
@@ -15,17 +15,17 @@ use ports::Probed;
 use prefix::backend;
 use prefix::compose::{self, Composed, Replay, SystemPlace};
 
+use crate::additions::TurnAdditions;
 use crate::after::{Closing, Injected, ProxyAnswer};
-use crate::aside;
+use crate::blocking;
 use crate::body::{Body, LENGTHS};
-use crate::given::Giver;
 use crate::idle::{Frame, StoredFrame};
+use crate::input::{self, Input};
 use crate::learn;
 use crate::outgoing::{Going, Outgoing, Reached};
 use crate::overflow;
 use crate::proxy::{MemoryUse, Proxy, Request, Speech};
 use crate::refusal::Refusal;
-use crate::said::{self, Said};
 use crate::side;
 use crate::steady;
 use crate::target::Target;
@@ -39,7 +39,7 @@ impl Proxy {
             proxy.check_reach(&request).await?;
             proxy.turn(request, speech).await
         };
-        aside::if_large(bytes, turn).await?
+        blocking::if_large(bytes, turn).await?
     }
 
     async fn turn(&self, request: Request, speech: Speech) -> Result<ProxyAnswer, Refusal> {
@@ -48,26 +48,26 @@ impl Proxy {
         let body = Body::read(text)?;
         let model = body.text("model").unwrap_or_default();
         let targets = self.targets(&model)?;
-        let said = Said::read(&body, speech)?;
-        if request.memory == MemoryUse::Incognito || self.is_side(&request, &body, &said, speech).await? {
+        let input = Input::read(&body, speech)?;
+        if request.memory == MemoryUse::Incognito || self.is_side(&request, &body, &input, speech).await? {
             return self.pass_beside(&targets, &request, &body).await;
         }
         let probed = targets[0].route.upstream.probe().await;
         let names = [&*model, probed.model.as_deref().unwrap_or_default()];
         let (counts_for, meter) = Meter::for_models(&names);
-        let whose = self.whose(&request, &body)?;
-        let held = self.held(&whose, &said).await?;
-        let referred = self.referred(&whose, &said).await?;
+        let party = self.party(&request, &body)?;
+        let held = self.held(&party, &input).await?;
+        let referred = self.referred(&party, &input).await?;
         let before = held.iter().flatten().map(String::as_str);
-        let messages: Vec<&str> = before.chain(said.messages_with(&referred)).collect();
-        let found = self.found(&whose, speech, &messages).await?;
+        let messages: Vec<&str> = before.chain(input.messages_with(&referred)).collect();
+        let found = self.found(&party, speech, &messages).await?;
         let kind = targets[0].kind(&probed);
         let agent_window = self.parts.contexts.agent_window(request.agent.as_ref());
         let mut turn = Turn {
             request: &request,
-            whose: &whose,
+            party: &party,
             body: &body,
-            said: &said,
+            input: &input,
             system: steady::system(body.get(speech.system_field()), speech, kind),
             model: &model,
             counts_for,
@@ -88,7 +88,7 @@ impl Proxy {
         let (target, lease, answer) = (reached.target, reached.lease, reached.answer);
         // The owner's own name of the conversation, if it has one.
         let conversation = || decided.conversation.clone();
-        let told = whose
+        let told = party
             .conversation
             .as_ref()
             .map_or_else(conversation, SessionId::to_string);
@@ -98,13 +98,13 @@ impl Proxy {
             open,
             started,
             memory: request.memory,
-            lone: side::lone(&body, &said, speech).map(|(_, all)| all),
+            lone: side::lone(&body, &input, speech).map(|(_, all)| all),
             agent: request.agent.clone(),
             turn: target.next_turn(),
             frame: turn.frame(target, &decided),
             injected,
             decided,
-            server_conversation: said.conversation.clone(),
+            server_conversation: input.conversation.clone(),
             lease: Some(lease),
         };
         Ok(closing.watch(answer, told))
@@ -150,7 +150,7 @@ impl Proxy {
         let asked = turn.asked(&tools, overflow, self.parts.clock.now());
         let mut conversation = shared.lock().await;
         let request = turn.request;
-        let giving = Giver {
+        let additions = TurnAdditions {
             parts: &self.parts,
             dialect: turn.speech.dialect(),
             meter: &turn.meter,
@@ -160,7 +160,7 @@ impl Proxy {
             with_person: request.with_person,
         };
         let decided = conversation
-            .decide(&asked, self.parts.contexts.chosen(), &giving)
+            .decide(&asked, self.parts.contexts.chosen(), &additions)
             .await?;
         self.store().learn(&conversation);
         self.parts.contexts.keeper().keep(&mut conversation).await;
@@ -172,14 +172,14 @@ impl Proxy {
     }
 
     /// The items that a request refers to without sending them, by place; none for an unknown item.
-    async fn referred(&self, whose: &Whose, said: &Said<'_>) -> Result<Vec<Option<String>>, Refusal> {
+    async fn referred(&self, party: &Party, input: &Input<'_>) -> Result<Vec<Option<String>>, Refusal> {
         let mut known = Vec::new();
-        for (at, message) in said.messages.iter().enumerate() {
-            let Some(id) = said::reference(message) else {
+        for (at, message) in input.messages.iter().enumerate() {
+            let Some(id) = input::reference(message) else {
                 continue;
             };
-            if let Some(conversation) = self.store().of_response(whose, &id).await? {
-                let is_it = |bytes: &str| bytes.contains(&id) && said::id(bytes).as_deref() == Some(&*id);
+            if let Some(conversation) = self.store().of_response(party, &id).await? {
+                let is_it = |bytes: &str| bytes.contains(&id) && input::id(bytes).as_deref() == Some(&*id);
                 known.resize(at + 1, None);
                 known[at] = conversation.lock().await.newest(is_it);
             }
@@ -189,7 +189,7 @@ impl Proxy {
 
     /// Whether the server has dropped its cache of a conversation since the last turn, because of its age.
     async fn is_cold(&self, conversation: &Shared, kind: backend::Kind) -> bool {
-        let ended = self.beside.ended(&*conversation.lock().await);
+        let ended = self.last_requests.ended(&*conversation.lock().await);
         let kept = kind
             .profile()
             .idle_seconds
@@ -199,7 +199,7 @@ impl Proxy {
     }
 
     /// The conversation that these messages continue.
-    async fn found(&self, whose: &Whose, speech: Speech, messages: &[&str]) -> Result<Continuation, Refusal> {
+    async fn found(&self, party: &Party, speech: Speech, messages: &[&str]) -> Result<Continuation, Refusal> {
         let front = match speech {
             Speech::Chat => prefix::canon::leading_system(messages),
             Speech::Messages | Speech::Responses => 0,
@@ -207,25 +207,25 @@ impl Proxy {
         let (dialect, fresh) = (speech.dialect(), || self.fresh_conversation());
         Ok(self
             .store()
-            .find(whose, dialect, &messages[front..], fresh)
+            .find(party, dialect, &messages[front..], fresh)
             .await?)
     }
 
     /// The messages that the server stores, as far as they are known; none if the client sends all of them.
-    async fn held(&self, whose: &Whose, said: &Said<'_>) -> Result<Option<Vec<String>>, Refusal> {
-        let Some(id) = said.stands_on() else {
+    async fn held(&self, party: &Party, input: &Input<'_>) -> Result<Option<Vec<String>>, Refusal> {
+        let Some(id) = input.held_id() else {
             return Ok(None);
         };
-        Ok(Some(self.store().held_by_server(whose, id).await?))
+        Ok(Some(self.store().held_by_server(party, id).await?))
     }
 }
 
 /// Input of a turn's decision.
 pub(crate) struct Turn<'a> {
     pub(crate) request: &'a Request,
-    whose: &'a Whose,
+    party: &'a Party,
     pub(crate) body: &'a Body<'a>,
-    said: &'a Said<'a>,
+    input: &'a Input<'a>,
     /// The dialect's system field, as it is sent.
     system: Option<Cow<'a, str>>,
     model: &'a str,
@@ -249,8 +249,8 @@ impl Turn<'_> {
         let (text, composed) = (&self.request.body, &decided.composed);
         Going {
             request: self.request,
-            sent: Outgoing::new(text, self.body, self.speech, self.said, self.held, composed),
-            whose: self.whose,
+            sent: Outgoing::new(text, self.body, self.speech, self.input, self.held, composed),
+            party: self.party,
             conversation: &decided.conversation,
             left: found.left.as_deref(),
         }
@@ -281,7 +281,7 @@ impl Turn<'_> {
             headers: headers.cloned().collect(),
             target,
             kind,
-            whose: self.whose.clone(),
+            party: self.party.clone(),
             conversation: decided.conversation.clone(),
             budget,
             ended: Duration::ZERO,

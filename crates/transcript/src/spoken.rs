@@ -30,7 +30,7 @@ fn begins(list: &str, text: &str) -> bool {
 }
 
 /// The person's text; empty if the message has none. Borrowed if nothing was removed.
-pub fn words(text: &str) -> Cow<'_, str> {
+pub fn own_text(text: &str) -> Cow<'_, str> {
     let is_beside = text.contains(BESIDE);
     let is_carrier =
         |name: &str| TABLES.has("carriers", name) || is_beside && TABLES.has("carriers-beside", name);

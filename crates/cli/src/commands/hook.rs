@@ -15,7 +15,7 @@ use gateway::wire::{
 use model::{Role, SessionId};
 use ports::Clock;
 use prefix::Digest;
-use proxy::conversation::Whose;
+use proxy::conversation::Party;
 use serde_json::{Value, json};
 use transcript::spoken;
 
@@ -145,12 +145,12 @@ pub(super) fn hook(desk: Desk, args: &AgentArgs) -> Result<Exit, Failure> {
 pub(super) struct Hook<'a> {
     api: &'a Api,
     root: &'a Path,
-    whose: Whose,
+    whose: Party,
 }
 
 impl<'a> Hook<'a> {
     pub(super) fn new(api: &'a Api, root: &'a Path, whose: &OwnerArgs) -> Result<Self, Failure> {
-        let whose = Whose {
+        let whose = Party {
             scope: scope(&whose.scope)?,
             owner: owner(whose)?,
             conversation: None,
@@ -167,7 +167,7 @@ impl<'a> Hook<'a> {
                 self.tell(event, None, OPENING_TOKENS).await?;
             }
             Deed::Recall(prompt) => {
-                let words = spoken::words(prompt);
+                let words = spoken::own_text(prompt);
                 if !words.trim().is_empty() {
                     let telling = self.tell(event, Some(&words), CONTEXT_TOKENS);
                     let (told, kept) = tokio::join!(telling, self.keep(event, Role::User, &words));

@@ -205,7 +205,7 @@ impl Session {
 /// Text that the person wrote, without the client's additions; empty for a picture without text.
 fn own_words(item: &Item) -> String {
     let words = item.blocks.iter().filter_map(|block| match block {
-        Block::Text(text) => Some(spoken::words(text).trim().to_owned()),
+        Block::Text(text) => Some(spoken::own_text(text).trim().to_owned()),
         _ => None,
     });
     let words: Vec<String> = words.filter(|words| !words.is_empty()).collect();

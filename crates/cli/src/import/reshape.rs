@@ -347,7 +347,7 @@ fn cline(value: &Value, source: &ImportFile) -> Value {
         if role == Some("user") {
             // The mark by which a text is known to be Cline's.
             text.push_str("\n<environment_details></environment_details>");
-            text = spoken::words(&text).into_owned();
+            text = spoken::own_text(&text).into_owned();
         }
         let id = format!("message-{at}");
         json!({"id": id, "role": role.unwrap_or("program"), "time": said["ts"], "text": text})

@@ -248,7 +248,7 @@ impl ImportedTalk<'_> {
             content = FOLDED.replace_all(content.trim(), "").into_owned();
         }
         if row.has("spoken") && role == Role::User {
-            content = spoken::words(&content).into_owned();
+            content = spoken::own_text(&content).into_owned();
         }
         if content.is_empty() {
             self.note("messages without words, left out", 1);

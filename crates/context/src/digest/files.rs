@@ -271,7 +271,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn told(name: &str, arguments: &str) -> String {
+    fn effects_text(name: &str, arguments: &str) -> String {
         let call = Call {
             id: "c".into(),
             name: name.into(),
@@ -363,7 +363,7 @@ mod tests {
             ("web_search", r#"{"query":"x"}"#, ""),
             ("Read", "{broken", ""),
         ] {
-            assert_eq!(told(name, arguments), wanted, "{name} {arguments}");
+            assert_eq!(effects_text(name, arguments), wanted, "{name} {arguments}");
         }
     }
 
@@ -383,7 +383,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_call_is_read(name in "\\PC{0,12}", arguments in "(\\{|\\}|\"path\":|\"command\":|\"a\"|\\[|\\]|,|\\PC){0,30}") {
-            told(&name, &arguments);
+            effects_text(&name, &arguments);
         }
     }
 }

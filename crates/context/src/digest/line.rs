@@ -92,7 +92,7 @@ fn word_floor(text: &str, bytes_max: usize) -> usize {
 }
 
 /// The part of a line around `focus`, at most about `bytes_max` bytes, with `…` for each omitted part.
-pub(crate) fn around(text: &str, focus: &Range<usize>, bytes_max: usize) -> String {
+pub(crate) fn window_around(text: &str, focus: &Range<usize>, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return single(text);
     }
@@ -192,7 +192,7 @@ mod tests {
             prop_assert_eq!(escaped(&escaped(&line)).contains("</"), escaped(&line).contains("</"));
             let start = text.floor_char_boundary(a.min(b).min(text.len()));
             let end = text.floor_char_boundary(a.max(b).min(text.len()));
-            prop_assert!(!around(&text, &(start..end), max).contains('\n'));
+            prop_assert!(!window_around(&text, &(start..end), max).contains('\n'));
         }
 
         #[test]

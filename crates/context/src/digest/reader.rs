@@ -9,7 +9,7 @@ use std::ops::Range;
 use transcript::{Block, Call, Item, ItemId, Outcome, Role};
 
 use super::files::{self, Act, Deed, Effect};
-use super::line::{around, shortened, single};
+use super::line::{shortened, single, window_around};
 use super::names::{self, NameSpan, Strength};
 use super::outcome::{self, Ending};
 use super::{DigestLine, LineKind};
@@ -214,7 +214,7 @@ impl<'a> DigestReader<'a> {
             self.push(
                 LineKind::Error,
                 place,
-                around(line, &focus, LINE_BYTES_MAX),
+                window_around(line, &focus, LINE_BYTES_MAX),
                 worth,
                 hashes(line, &names),
             );
@@ -311,7 +311,7 @@ impl FoundLine<'_> {
     fn line(self) -> DigestLine {
         let text = match self.text {
             Text::Made(text) => text,
-            Text::Around(text, focus) => around(text, &focus, DETAIL_BYTES_MAX),
+            Text::Around(text, focus) => window_around(text, &focus, DETAIL_BYTES_MAX),
         };
         DigestLine {
             kind: self.kind,

@@ -139,7 +139,7 @@ fn tick(lines: &mut Vec<DigestLine>) {
             .iter()
             .enumerate()
             .filter(move |(_, line)| line.kind == kind)
-            .map(|(at, line)| (at, words(&line.text)))
+            .map(|(at, line)| (at, stems(&line.text)))
     };
     let done: Vec<(usize, Vec<String>)> = of(LineKind::Done).collect();
     let mut ticked: Vec<usize> = Vec::new();
@@ -159,7 +159,7 @@ fn tick(lines: &mut Vec<DigestLine>) {
 }
 
 /// The beginnings of the longer words of a text, and its pairs of ideographs.
-fn words(text: &str) -> Vec<String> {
+fn stems(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in text
         .split(|c: char| !c.is_alphanumeric())

@@ -268,7 +268,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn told(script: &str) -> String {
+    fn effects_text(script: &str) -> String {
         let effects: Vec<String> = effects(script)
             .iter()
             .map(|e| {
@@ -309,7 +309,7 @@ mod tests {
             ("rm $TMP/*.log; echo \"a > b\"", ""),
             ("git commit -m 'rm x' && head -n 20 README", "Read README"),
         ] {
-            assert_eq!(told(script), wanted, "{script}");
+            assert_eq!(effects_text(script), wanted, "{script}");
         }
     }
 

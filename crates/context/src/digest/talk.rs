@@ -7,7 +7,7 @@ use std::ops::Range;
 use transcript::Role;
 
 use super::cues::{self, Cue};
-use super::line::{around, shortened, verbatim};
+use super::line::{shortened, verbatim, window_around};
 use super::names::Strength;
 use super::reader::{Ask, DigestReader, ItemPlace, LINE_BYTES_MAX, details, focus, hashes};
 use super::{LineKind, outcome, patch, voice};
@@ -235,7 +235,7 @@ impl DigestReader<'_> {
             self.push(
                 kind,
                 talk.place,
-                around(text, &focus, LINE_BYTES_MAX),
+                window_around(text, &focus, LINE_BYTES_MAX),
                 worth,
                 hashes,
             );
@@ -249,7 +249,7 @@ impl DigestReader<'_> {
                 self.push(
                     LineKind::Error,
                     place,
-                    around(&text[range.clone()], &(0..0), LINE_BYTES_MAX),
+                    window_around(&text[range.clone()], &(0..0), LINE_BYTES_MAX),
                     0.6,
                     Vec::new(),
                 );
@@ -257,7 +257,7 @@ impl DigestReader<'_> {
         }
         let bonus = if role == Role::User { 0.2 } else { 0.15 };
         for detail in details(text) {
-            let line = around(&text[detail.range], &detail.focus, LINE_BYTES_MAX);
+            let line = window_around(&text[detail.range], &detail.focus, LINE_BYTES_MAX);
             self.push(
                 LineKind::Identifier,
                 place,

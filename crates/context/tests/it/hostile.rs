@@ -92,7 +92,7 @@ proptest! {
     fn a_log_gives_the_same_view(hostile in transcripts(), limits in limits()) {
         let (session, log) = hold(&hostile, &limits);
         let restored = Session::restore(Policy::quipu(), Meter::estimate(), log);
-        prop_assert_eq!(restored.shown(), session.shown());
+        prop_assert_eq!(restored.view_items(), session.view_items());
         prop_assert_eq!(restored.tokens(), session.tokens());
     }
 }

@@ -279,7 +279,7 @@ impl Host {
         let runs = |piece: &Piece| piece.item.calls().any(|call| pending.contains(&call.id));
         let turn = pieces.iter().position(runs).unwrap_or(pieces.len());
         stays.extend(turn..pieces.len());
-        let shown = self.session.shown();
+        let shown = self.session.view_items();
         for _ in 0..3 {
             for (call, outcome) in cut::pairs(&shown)
                 .iter()
@@ -403,8 +403,8 @@ impl Host {
     fn check_restore(&self) {
         let restored = Session::restore(Policy::quipu(), Meter::estimate(), self.log.clone());
         assert_eq!(
-            restored.shown(),
-            self.session.shown(),
+            restored.view_items(),
+            self.session.view_items(),
             "I28: the log tells the same view"
         );
         assert_eq!(restored.tokens(), self.session.tokens());
@@ -440,7 +440,7 @@ proptest! {
         let mut last: (u64, Vec<Arc<Item>>) = (0, Vec::new());
         for step in steps {
             host.take(step);
-            let shown = host.session.shown();
+            let shown = host.session.view_items();
             if host.session.epoch() == last.0 {
                 prop_assert_eq!(&shown[..last.1.len()], &last.1[..]);
             }
@@ -493,7 +493,7 @@ proptest! {
         let Some(id) = id else { return Ok(()) };
         host.record(ViewEvent::Forget(id));
         host.reopen();
-        let view = format!("{:?}", host.session.shown());
+        let view = format!("{:?}", host.session.view_items());
         prop_assert!(!view.contains(&secret), "the view still tells it");
     }
 

@@ -60,7 +60,7 @@ pub(crate) async fn context_view(live: Live<LookQuery>) -> Answer {
 }
 
 pub(crate) async fn context_given(live: Live<LookQuery>) -> Answer {
-    let (head, turns) = live.contexts.given(&live.whose).await?;
+    let (head, turns) = live.contexts.additions(&live.whose).await?;
     let turns = turns.into_iter().map(|(id, fragment)| GivenItem {
         id: id.to_string(),
         memories: fragment.memories.len(),

@@ -19,7 +19,7 @@ use model::{Name, Scope, Zone};
 use ports::runs::Power;
 use ports::{Chat, Embedder};
 use proxy::conversation::flush::Keeping;
-use proxy::conversation::{Contexts, Whose};
+use proxy::conversation::{Contexts, Party};
 use proxy::{Direct, DirectParts};
 use serde_json::{Value, json};
 use testkit::clock::{CountingIds, ManualClock};
@@ -380,7 +380,7 @@ fn direct(
     (policy, chat): (Policy, Option<Arc<dyn Chat>>),
 ) -> Direct {
     let facts = facts.clone();
-    let place_of = move |whose: &Whose| -> Box<dyn Destination> {
+    let place_of = move |whose: &Party| -> Box<dyn Destination> {
         Box::new(FactsOf(facts.clone(), whose.owner.id.to_string()))
     };
     let mut contexts =

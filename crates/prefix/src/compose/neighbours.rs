@@ -33,8 +33,8 @@ pub(super) fn settled(messages: Vec<Sent>) -> Vec<Sent> {
                 }
                 None
             }
-            (_, None) => behind(last, &next),
-            (None, Some(_)) => before(last, &next),
+            (_, None) => summary_after(last, &next),
+            (None, Some(_)) => summary_before(last, &next),
         };
         match (joined, settled.last_mut()) {
             (Some(joined), Some(last)) => *last = joined,
@@ -54,8 +54,8 @@ fn gone() -> Sent {
 }
 
 /// A message with a summary at its end.
-fn behind(message: &Sent, summary: &Sent) -> Option<Sent> {
-    let text = [BETWEEN, &words(&summary.bytes)?].concat();
+fn summary_after(message: &Sent, summary: &Sent) -> Option<Sent> {
+    let text = [BETWEEN, &only_text(&summary.bytes)?].concat();
     let splice = splice::into_message(&message.bytes, &text)?;
     Some(Sent {
         bytes: splice.apply(&message.bytes),
@@ -64,8 +64,8 @@ fn behind(message: &Sent, summary: &Sent) -> Option<Sent> {
 }
 
 /// A message with a summary at its beginning.
-fn before(summary: &Sent, message: &Sent) -> Option<Sent> {
-    let text = [&*words(&summary.bytes)?, BETWEEN].concat();
+fn summary_before(summary: &Sent, message: &Sent) -> Option<Sent> {
+    let text = [&*only_text(&summary.bytes)?, BETWEEN].concat();
     let splice = splice::before_message(&message.bytes, &text)?;
     let injected = message.injected.clone();
     let by = splice.bytes.len();
@@ -77,7 +77,7 @@ fn before(summary: &Sent, message: &Sent) -> Option<Sent> {
 }
 
 /// The text of a message that contains only text.
-fn words(message: &str) -> Option<String> {
+fn only_text(message: &str) -> Option<String> {
     let (_, content) = splice::content(message)?;
     match serde_json::from_str(content).ok()? {
         Value::String(text) => Some(text),

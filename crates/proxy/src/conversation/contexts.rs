@@ -32,10 +32,10 @@ use crate::conversation::flush::Keeping;
 use crate::conversation::hooks::Chosen;
 use crate::conversation::keeper::Keeper;
 use crate::conversation::log::Logged;
+use crate::conversation::party::Party;
 use crate::conversation::state::Conversation;
 use crate::conversation::store::{Shared, Store};
 use crate::conversation::variator::Variator;
-use crate::conversation::whose::Whose;
 
 /// A command or a program that receives compactions.
 #[async_trait::async_trait]
@@ -142,13 +142,13 @@ pub struct Compacted {
 impl Contexts {
     /// The file of an owner's facts that outlived their messages; none without one, or if it is empty.
     pub fn facts_of(&self, scope: &Scope, owner: &Owner) -> Option<String> {
-        let whose = Whose {
+        let party = Party {
             scope: scope.clone(),
             owner: owner.clone(),
             conversation: None,
             family: None,
         };
-        let file = (self.parts.keeping.as_ref()?.place_of.lock())(&whose);
+        let file = (self.parts.keeping.as_ref()?.place_of.lock())(&party);
         (file.read().as_deref() != Ok("")).then(|| file.place())
     }
 
@@ -198,7 +198,7 @@ impl Contexts {
     /// Appends messages for the next request; returns their ids once they are on disk.
     pub async fn append(
         &self,
-        whose: &Whose,
+        party: &Party,
         dialect: Dialect,
         messages: &[String],
     ) -> Result<Vec<ItemId>, ContextError> {
@@ -206,7 +206,7 @@ impl Contexts {
             dialect::read_message(dialect, message)
                 .map_err(|error| ContextError::NoMessage(index, error.to_string()))?;
         }
-        let shared = self.parts.store.open(whose).await?;
+        let shared = self.parts.store.open(party).await?;
         let mut conversation = shared.lock().await;
         conversation.dialect = dialect;
         let ids = messages.iter().map(|bytes| conversation.append(bytes)).collect();
@@ -218,11 +218,11 @@ impl Contexts {
     /// request contains.
     pub async fn assemble(
         &self,
-        whose: &Whose,
+        party: &Party,
         asked: &Asked<'_>,
         additions: &dyn Additions,
     ) -> Result<Decided, ContextError> {
-        let shared = self.existing(whose).await?;
+        let shared = self.existing(party).await?;
         let mut conversation = shared.lock().await;
         let messages = conversation.messages();
         let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
@@ -237,7 +237,7 @@ impl Contexts {
     /// Records a model's reply. Unless memory `learns`, no fact of it is stored when it leaves the view.
     pub async fn after_turn(
         &self,
-        whose: &Whose,
+        party: &Party,
         dialect: Dialect,
         reply: &str,
         prompt_tokens: Option<usize>,
@@ -245,7 +245,7 @@ impl Contexts {
     ) -> Result<(ItemId, Shared), ContextError> {
         dialect::read_message(dialect, reply)
             .map_err(|error| ContextError::NoMessage(0, error.to_string()))?;
-        let shared = self.existing(whose).await?;
+        let shared = self.existing(party).await?;
         let mut conversation = shared.lock().await;
         let beside = conversation.budget.map_or(0, |budget| budget.tools);
         if let Some(tokens) = prompt_tokens {
@@ -280,20 +280,20 @@ impl Contexts {
                 return;
             };
             for reply in replies {
-                let (items, reply) = (conversation.session.shown(), Conversation::read(&reply));
+                let (items, reply) = (conversation.session.view_items(), Conversation::read(&reply));
                 let telling = plugin.after_turn(&items, &reply, &turn);
                 chosen.ask(&mut conversation.health, telling).await;
             }
         });
     }
 
-    pub(super) async fn existing(&self, whose: &Whose) -> Result<Shared, ContextError> {
-        let found = self.parts.store.opened(whose).await?;
-        found.ok_or_else(|| ContextError::NoConversation(whose.conversation.clone()))
+    pub(super) async fn existing(&self, party: &Party) -> Result<Shared, ContextError> {
+        let found = self.parts.store.opened(party).await?;
+        found.ok_or_else(|| ContextError::NoConversation(party.conversation.clone()))
     }
 
-    async fn locked(&self, whose: &Whose) -> Result<OwnedMutexGuard<Conversation>, ContextError> {
-        Ok(self.existing(whose).await?.lock_owned().await)
+    async fn locked(&self, party: &Party) -> Result<OwnedMutexGuard<Conversation>, ContextError> {
+        Ok(self.existing(party).await?.lock_owned().await)
     }
 
     async fn write(&self, conversation: &mut Conversation) -> Result<(), LedgerError> {

@@ -31,7 +31,7 @@ struct Places {
 impl Conversation {
     /// The edits that show the conversation's own view between two requests.
     pub fn edits(&self) -> Vec<ShadowEdit> {
-        let shown = self.session.shown();
+        let shown = self.session.view_items();
         let repaired = pairs::at_rest(&shown, &self.session.pending());
         self.edits_for(&repaired.unwrap_or(shown))
     }

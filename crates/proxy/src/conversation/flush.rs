@@ -10,13 +10,13 @@ use model::{Timestamp, Zone, warned};
 use parking_lot::Mutex;
 use ports::{Chat, ChatRequest};
 
-use crate::conversation::whose::Whose;
+use crate::conversation::party::Party;
 
 /// Maximum tokens of an answer.
 const ANSWER_TOKENS_MAX: u32 = 1_024;
 
 /// The destination of an owner's facts.
-pub type PlaceOf = dyn Fn(&Whose) -> Box<dyn Destination> + Send;
+pub type PlaceOf = dyn Fn(&Party) -> Box<dyn Destination> + Send;
 
 /// The destination and the policy of facts.
 #[derive(Clone)]
@@ -39,14 +39,14 @@ impl Keeping {
     pub(crate) async fn keep(
         &self,
         answer: Option<String>,
-        whose: &Whose,
+        party: &Party,
         now: Timestamp,
     ) -> Result<usize, Unflushed> {
         let date = Zone::utc().date(now).to_string();
-        let (keeping, whose) = (self.clone(), whose.clone());
+        let (keeping, party) = (self.clone(), party.clone());
         let write = move || {
             let place_of = keeping.place_of.lock();
-            let mut place = place_of(&whose);
+            let mut place = place_of(&party);
             finish(answer.as_deref(), &date, &keeping.policy, &mut *place)
         };
         tokio::task::spawn_blocking(write).await.unwrap_or_else(|error| {

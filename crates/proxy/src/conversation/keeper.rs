@@ -95,7 +95,7 @@ impl Keeper {
         let (at, records) = conversation.take_unwritten();
         let entry = KeeperEntry {
             key: conversation.key.clone(),
-            owner: conversation.whose.owner.clone(),
+            owner: conversation.party.owner.clone(),
             at,
             records,
             written: Arc::clone(&conversation.written),

@@ -17,7 +17,7 @@ use transcript::spoken::without_additions;
 use transcript::{Item, ItemId, Role};
 
 use crate::conversation::contexts::Compaction;
-use crate::conversation::state::{Conversation, words};
+use crate::conversation::state::{Conversation, item_text};
 
 /// Shares of the limit from which a view is near it, and critical.
 const NEAR_SHARE: f64 = 0.75;
@@ -61,7 +61,7 @@ pub struct Stats {
 
 /// One message of a view.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct ViewMessage {
     /// `m17` for a message, `n3` for a summary.
     pub id: String,
     pub role: &'static str,
@@ -73,13 +73,13 @@ pub struct Shown {
 
 impl Conversation {
     /// The view and the waiting messages, one by one.
-    pub(crate) fn view_shown(&self) -> Vec<Shown> {
-        let shown = |id: String, item: &Item, tokens: usize, is_pinned: bool| Shown {
+    pub(crate) fn view_messages(&self) -> Vec<ViewMessage> {
+        let shown = |id: String, item: &Item, tokens: usize, is_pinned: bool| ViewMessage {
             id,
             role: item.role.as_str(),
             tokens,
             is_pinned,
-            text: words(item),
+            text: item_text(item),
         };
         let pieces = self.session.frontier().iter().map(|piece| {
             let id = match &piece.what {
@@ -135,7 +135,7 @@ impl Conversation {
             epoch: self.shadow.epoch(),
             reasons: self.shadow.reasons().to_vec(),
             metrics: self.session.metrics().clone(),
-            warnings: self.warnings.told(),
+            warnings: self.warnings.sent(),
             last_compaction: self.last_compaction,
             last_attempts: self.last_result.clone().unwrap_or_default(),
             faults: self.health.faults.clone(),
@@ -164,7 +164,7 @@ impl Conversation {
         let covers = nodes.fold(Vec::new(), |covers, more| ranges::union(&covers, more));
         let items = self.log.iter().filter_map(|event| match event {
             ViewEvent::Item { id, item } if ranges::contains(&covers, *id) && !self.private.contains(id) => {
-                Some((*id, said(item)))
+                Some((*id, client_item(item)))
             }
             _ => None,
         });
@@ -182,16 +182,16 @@ impl Conversation {
         let waiting = self.appended.iter().map(|bytes| Arc::new(Self::read(bytes)));
         system
             .chain(field)
-            .chain(self.session.shown())
+            .chain(self.session.view_items())
             .chain(waiting)
             .collect()
     }
 }
 
 /// An item without what Quipu added to it.
-fn said(item: &Arc<Item>) -> Arc<Item> {
+fn client_item(item: &Arc<Item>) -> Arc<Item> {
     match without_additions(item) {
         Cow::Borrowed(_) => Arc::clone(item),
-        Cow::Owned(said) => Arc::new(said),
+        Cow::Owned(item) => Arc::new(item),
     }
 }

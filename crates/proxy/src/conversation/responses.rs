@@ -10,7 +10,7 @@ use prefix::chain::ConversationId;
 
 use transcript::dialect::Dialect;
 
-use crate::conversation::whose::Whose;
+use crate::conversation::party::Party;
 
 /// Maximum number of responses that a request can continue.
 const RESPONSES_MAX: usize = 16_384;
@@ -35,13 +35,13 @@ pub(crate) struct Responses {
 }
 
 impl Responses {
-    pub(crate) fn place(&self, whose: &Whose, id: &str) -> Option<ResponsePlace> {
-        self.places.get(&key(whose, id)).cloned()
+    pub(crate) fn place(&self, party: &Party, id: &str) -> Option<ResponsePlace> {
+        self.places.get(&key(party, id)).cloned()
     }
 
     /// Drops the oldest response if there are too many.
-    pub(crate) fn learn(&mut self, whose: &Whose, id: &str, place: ResponsePlace) {
-        let key = key(whose, id);
+    pub(crate) fn learn(&mut self, party: &Party, id: &str, place: ResponsePlace) {
+        let key = key(party, id);
         if self.places.insert(key.clone(), place).is_none() {
             self.order.push_back(key);
         }
@@ -53,15 +53,15 @@ impl Responses {
     }
 }
 
-fn key(whose: &Whose, id: &str) -> Key {
-    let scope = whose.chain_scope(Dialect::OpenAiResponses);
+fn key(party: &Party, id: &str) -> Key {
+    let scope = party.chain_scope(Dialect::OpenAiResponses);
     let session = scope.session.unwrap_or_default();
     [&*scope.tenant, scope.owner, session, id].map(str::to_owned)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::whose::tests::whose;
+    use super::super::party::tests::party;
     use super::*;
 
     #[test]
@@ -71,13 +71,13 @@ mod tests {
             conversation: ConversationId("a".to_owned()),
             hash: Digest::of(b"a"),
         };
-        let ann = whose("ann");
+        let ann = party("ann");
         for at in 0..=RESPONSES_MAX {
             responses.learn(&ann, &at.to_string(), place.clone());
             responses.learn(&ann, &at.to_string(), place.clone());
         }
         assert!(responses.place(&ann, "0").is_none());
         assert!(responses.place(&ann, "1").is_some());
-        assert!(responses.place(&whose("bob"), "1").is_none());
+        assert!(responses.place(&party("bob"), "1").is_none());
     }
 }

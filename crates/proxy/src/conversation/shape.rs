@@ -18,7 +18,7 @@ use transcript::{Item, Role, order};
 use crate::conversation::hooks::Chosen;
 use crate::conversation::log::Logged;
 use crate::conversation::state::Conversation;
-use crate::conversation::state::compact::Words;
+use crate::conversation::state::compact::Texts;
 use crate::conversation::{pairs, verify};
 
 /// A view as it will be sent.
@@ -81,9 +81,9 @@ impl Conversation {
             }
             None if is_due => {
                 let fitted = Box::pin(tried.by_quipu(chosen, budget, trigger)).await;
-                fitted.map(|(events, attempts)| tried.standing(events, attempts, arrived))
+                fitted.map(|(events, attempts)| tried.current_view(events, attempts, arrived))
             }
-            None => Ok(tried.standing(Vec::new(), Vec::new(), arrived)),
+            None => Ok(tried.current_view(Vec::new(), Vec::new(), arrived)),
         };
         // The health of the engine counts even if the request fails.
         self.health = tried.health;
@@ -106,7 +106,7 @@ impl Conversation {
             ShadowEvent::Message { bytes, .. } | ShadowEvent::Reply { bytes } => Some(Self::read(bytes)),
             ShadowEvent::Epoch { .. } | ShadowEvent::Edit(_) => None,
         });
-        let mut items = self.session.shown();
+        let mut items = self.session.view_items();
         items.extend(new.map(Arc::new));
         !order::openai(&items)
     }
@@ -131,11 +131,11 @@ impl Conversation {
         } else {
             None
         };
-        let words = Words {
+        let texts = Texts {
             summary: None,
             preserved,
         };
-        self.fit(budget, trigger, &words)
+        self.fit(budget, trigger, &texts)
     }
 
     /// A plug-in's view. The entries from `arrived` on were never sent.
@@ -147,7 +147,7 @@ impl Conversation {
         trigger: Trigger,
         arrived: usize,
     ) -> Result<Shaped, OverBudget> {
-        verify::request_fits(&self.session.shown(), budget, self.session.meter())?;
+        verify::request_fits(&self.session.view_items(), budget, self.session.meter())?;
         let mut events = self.ingest(chosen, plugin, turn, arrived).await;
         let owns = plugin.info().owns_compaction;
         let (mut attempts, mut fits) = (Vec::new(), false);
@@ -160,7 +160,7 @@ impl Conversation {
                 (attempts, fits) = (tries, true);
             }
         }
-        let source = self.session.shown();
+        let source = self.session.view_items();
         let mut made = None;
         if owns && trigger == Trigger::Overflow {
             let target = self.session.inputs(budget).target;
@@ -178,9 +178,9 @@ impl Conversation {
                 events.extend(compacted);
                 attempts = tries;
             }
-            return Ok(self.standing(events, attempts, arrived));
+            return Ok(self.current_view(events, attempts, arrived));
         };
-        Ok(self.shown(self.edits_for(&view.items), events, attempts, arrived))
+        Ok(self.with_edits(self.edits_for(&view.items), events, attempts, arrived))
     }
 
     /// A plug-in's view, repaired and counted; none if it is too long: then Quipu makes its own.
@@ -243,14 +243,14 @@ impl Conversation {
     }
 
     /// The current view, with its calls and results paired.
-    fn standing(&self, events: Vec<ViewEvent>, attempts: Vec<Attempt>, arrived: usize) -> Shaped {
-        let shown = self.session.shown();
+    fn current_view(&self, events: Vec<ViewEvent>, attempts: Vec<Attempt>, arrived: usize) -> Shaped {
+        let shown = self.session.view_items();
         let repaired = pairs::for_request(&shown, &self.session.pending());
         let edits = self.edits_for(&repaired.unwrap_or(shown));
-        self.shown(edits, events, attempts, arrived)
+        self.with_edits(edits, events, attempts, arrived)
     }
 
-    fn shown(
+    fn with_edits(
         &self,
         edits: Vec<ShadowEdit>,
         events: Vec<ViewEvent>,

@@ -18,8 +18,8 @@ use transcript::dialect::Dialect;
 
 use crate::conversation::contexts::{Contexts, ContextsParts};
 use crate::conversation::decide::{Additions, Asked, Decided};
+use crate::conversation::party::Party;
 use crate::conversation::state::Conversation;
-use crate::conversation::whose::Whose;
 
 /// Adds nothing to a request.
 struct Nothing;
@@ -41,8 +41,8 @@ pub(crate) fn parts() -> ContextsParts {
 }
 
 /// ann's conversation with this name.
-pub(crate) fn whose(name: &str) -> Whose {
-    Whose {
+pub(crate) fn party(name: &str) -> Party {
+    Party {
         scope: Scope::default(),
         owner: Owner::user(Name::parse("ann").expect("a name")),
         conversation: Some(SessionId::new(name)),
@@ -50,12 +50,12 @@ pub(crate) fn whose(name: &str) -> Whose {
     }
 }
 
-pub(crate) fn said(role: &str, text: &str) -> String {
+pub(crate) fn chat_message(role: &str, text: &str) -> String {
     json!({"role": role, "content": text}).to_string()
 }
 
 /// The next request, in a window of this many tokens.
-pub(crate) async fn assembled(contexts: &Contexts, whose: &Whose, window: usize) -> Decided {
+pub(crate) async fn assembled(contexts: &Contexts, party: &Party, window: usize) -> Decided {
     let asked = Asked {
         dialect: Dialect::OpenAi,
         request: compose::Request {
@@ -79,5 +79,5 @@ pub(crate) async fn assembled(contexts: &Contexts, whose: &Whose, window: usize)
         learns: false,
         now: Timestamp::from_millis(0),
     };
-    contexts.assemble(whose, &asked, &Nothing).await.expect("it fits")
+    contexts.assemble(party, &asked, &Nothing).await.expect("it fits")
 }

@@ -29,7 +29,7 @@ use transcript::{Block, Item, ItemId, Role};
 
 use crate::conversation::hooks::Health;
 use crate::conversation::log::{self, Logged, Usage};
-use crate::conversation::whose::{self, Whose};
+use crate::conversation::party::{self, Party};
 
 /// Reports of a server that correct the counts after a restart.
 const USAGES_MAX: usize = 8;
@@ -39,7 +39,7 @@ const USAGES_MAX: usize = 8;
 pub struct Conversation {
     pub key: SessionKey,
     /// Owner and name since its beginning.
-    pub(crate) whose: Whose,
+    pub(crate) party: Party,
     /// Dialect of the newest request.
     pub dialect: Dialect,
     pub shadow: Shadow,
@@ -98,7 +98,7 @@ pub struct Open(#[expect(dead_code, reason = "its holder is what counts")] Arc<(
 
 impl Conversation {
     pub(crate) fn new(
-        whose: Whose,
+        party: Party,
         session: SessionId,
         dialect: Dialect,
         policy: Policy,
@@ -106,9 +106,9 @@ impl Conversation {
     ) -> Self {
         let warnings = Warnings::new(policy.warn_at.clone());
         Self {
-            key: SessionKey::new(whose.scope.clone(), session),
-            chain: Chain::of(&whose.chain_scope(dialect), &[]),
-            whose,
+            key: SessionKey::new(party.scope.clone(), session),
+            chain: Chain::of(&party.chain_scope(dialect), &[]),
+            party,
             dialect,
             shadow: Shadow::default(),
             bytes: 0,
@@ -141,7 +141,7 @@ impl Conversation {
 
     /// `APP/PROJECT/SESSION`.
     pub fn identity(&self) -> ConversationId {
-        whose::identity(&self.key.scope, &self.key.session)
+        party::identity(&self.key.scope, &self.key.session)
     }
 
     /// Marks the beginning of a turn.
@@ -223,13 +223,13 @@ impl Conversation {
                 }
                 if let Some((id, item)) = self.sent(event).filter(|_| !waited) {
                     record.item = Some(id.0);
-                    record.text = words(&without_additions(&item));
+                    record.text = item_text(&without_additions(&item));
                 }
             }
             Logged::Appended { bytes } => {
                 self.bytes += bytes.len();
                 record.item = Some(self.session.items() + self.appended.len() as u64);
-                record.text = words(&Self::read(bytes));
+                record.text = item_text(&Self::read(bytes));
                 self.appended.push(bytes.clone());
             }
             Logged::Budget(record) => (self.budget, self.window_source) = record.read(),
@@ -335,7 +335,7 @@ impl Conversation {
 
     fn chain_again(&mut self) {
         let meanings = self.shadow.entries().iter().map(|entry| entry.meaning);
-        self.chain = Chain::of_meanings(&self.whose.chain_scope(self.dialect), meanings);
+        self.chain = Chain::of_meanings(&self.party.chain_scope(self.dialect), meanings);
     }
 
     /// The dialect of the last request, after a restart.
@@ -429,7 +429,7 @@ impl Conversation {
 }
 
 /// The text by which a search of originals finds an item.
-pub(crate) fn words(item: &Item) -> String {
+pub(crate) fn item_text(item: &Item) -> String {
     let texts: Vec<&str> = item
         .blocks
         .iter()
@@ -451,14 +451,14 @@ mod tests {
 
     #[test]
     fn an_item_of_another_dialect_in_a_conversation_is_still_read() {
-        let whose = Whose {
+        let party = Party {
             scope: model::Scope::default(),
             owner: Owner::user(Name::parse("ann").unwrap()),
             conversation: None,
             family: None,
         };
         let (session, meter) = (SessionId::new("a"), Meter::for_model("tiny"));
-        let mut conversation = Conversation::new(whose, session, Dialect::OpenAi, Policy::quipu(), meter);
+        let mut conversation = Conversation::new(party, session, Dialect::OpenAi, Policy::quipu(), meter);
         let call = r#"{"type":"function_call","call_id":"a","name":"ls","arguments":"{}"}"#;
         for (bytes, text) in [(call, "ls\n{}"), (r#"{"role":"assistant","content":"so"}"#, "so")] {
             let event = ShadowEvent::Reply {

@@ -24,9 +24,9 @@ use tokio::sync::OwnedMutexGuard;
 use transcript::dialect::Dialect;
 
 use crate::conversation::log::{self, Logged};
+use crate::conversation::party::{self, BEGINNING, Party, identity, session_of};
 use crate::conversation::responses::{ResponsePlace, Responses};
 use crate::conversation::state::Conversation;
-use crate::conversation::whose::{self, BEGINNING, Whose, identity, session_of};
 use held::{COPIES, Held, HeldConversation};
 
 /// Number of unnamed conversations of each tenant that are loaded after a restart, newest first.
@@ -71,22 +71,22 @@ impl Store {
     /// middle of an unnamed conversation, the new one starts as a copy, so that both can continue.
     pub async fn find(
         &self,
-        whose: &Whose,
+        party: &Party,
         dialect: Dialect,
         messages: &[&str],
         fresh: impl FnOnce() -> String,
     ) -> Result<Continuation, LedgerError> {
-        let named = self.loaded(whose).await?;
-        let chain = Chain::of(&whose.chain_scope(dialect), messages);
-        let hinted = whose.hinted();
+        let named = self.loaded(party).await?;
+        let chain = Chain::of(&party.chain_scope(dialect), messages);
+        let hinted = party.hinted();
         let matched = self.matched(&chain, hinted.as_deref());
         let known = matched.conversation.clone().filter(|_| {
             // Another branch of an unnamed conversation is a conversation of its own.
-            whose.conversation.is_some() || !matches!(matched.kind, MatchKind::Branched { .. })
+            party.conversation.is_some() || !matches!(matched.kind, MatchKind::Branched { .. })
         });
-        let named_id = named.as_ref().map(|session| identity(&whose.scope, session));
+        let named_id = named.as_ref().map(|session| identity(&party.scope, session));
         if let Some(id) = known.or(named_id)
-            && let Some(conversation) = self.touch(&id, whose).await?
+            && let Some(conversation) = self.touch(&id, party).await?
         {
             let front = match matched.kind {
                 MatchKind::Truncated { front, .. } => conversation.lock().await.chain.end(front),
@@ -99,14 +99,14 @@ impl Store {
             });
         }
         let branched = match (&matched.conversation, matched.kind) {
-            (Some(id), MatchKind::Branched { at }) => self.left(id, at, whose).await?,
+            (Some(id), MatchKind::Branched { at }) => self.left(id, at, party).await?,
             _ => None,
         };
         let origin = branched
             .as_ref()
-            .map(|(id, ..)| whose::family(session_of(id)).to_owned());
-        let session = named.unwrap_or_else(|| whose::unnamed(&fresh(), hinted.or(origin).as_deref()));
-        let mut conversation = self.make(whose, session, dialect);
+            .map(|(id, ..)| party::family(session_of(id)).to_owned());
+        let session = named.unwrap_or_else(|| party::unnamed(&fresh(), hinted.or(origin).as_deref()));
+        let mut conversation = self.make(party, session, dialect);
         let mut left = None;
         if let Some((_, origin, at)) = branched {
             left = Some(origin.key.session.to_string());
@@ -121,32 +121,32 @@ impl Store {
     }
 
     /// The conversation of that name, new or with its log.
-    pub async fn open(&self, whose: &Whose) -> Result<Shared, LedgerError> {
-        if let Some(conversation) = self.opened(whose).await? {
+    pub async fn open(&self, party: &Party) -> Result<Shared, LedgerError> {
+        if let Some(conversation) = self.opened(party).await? {
             return Ok(conversation);
         }
-        let session = self.named(whose).await?;
-        Ok(self.hold(self.make(whose, session, Dialect::OpenAi)))
+        let session = self.named_session(party).await?;
+        Ok(self.hold(self.make(party, session, Dialect::OpenAi)))
     }
 
     /// The conversation of that name; none if it has no message.
-    pub async fn opened(&self, whose: &Whose) -> Result<Option<Shared>, LedgerError> {
-        let session = self.named(whose).await?;
-        self.load_named(whose, &session).await?;
-        self.touch(&identity(&whose.scope, &session), whose).await
+    pub async fn opened(&self, party: &Party) -> Result<Option<Shared>, LedgerError> {
+        let session = self.named_session(party).await?;
+        self.load_named(party, &session).await?;
+        self.touch(&identity(&party.scope, &session), party).await
     }
 
     /// The id of the named conversation.
-    async fn named(&self, whose: &Whose) -> Result<SessionId, LedgerError> {
-        match &whose.conversation {
-            Some(name) => self.session(whose, name).await,
+    async fn named_session(&self, party: &Party) -> Result<SessionId, LedgerError> {
+        match &party.conversation {
+            Some(name) => self.session(party, name).await,
             None => Ok(SessionId::new(String::new())),
         }
     }
 
     /// Creates a named conversation with the first `kept` messages of another.
-    pub async fn fork(&self, whose: &Whose, origin: &Conversation, kept: usize) -> Result<(), LedgerError> {
-        let mut conversation = self.make(whose, self.named(whose).await?, origin.dialect);
+    pub async fn fork(&self, party: &Party, origin: &Conversation, kept: usize) -> Result<(), LedgerError> {
+        let mut conversation = self.make(party, self.named_session(party).await?, origin.dialect);
         self.copy(origin, kept, &mut conversation).await?;
         self.hold(conversation);
         Ok(())
@@ -164,7 +164,7 @@ impl Store {
             into.record(&Logged::Sent(event));
         }
         let (at, records) = into.take_unwritten();
-        let (key, owner) = (&into.key, &into.whose.owner);
+        let (key, owner) = (&into.key, &into.party.owner);
         let written = self.logs.append(key, owner, at, None, records).await?;
         into.written.store(written, Ordering::Release);
         Ok(())
@@ -177,9 +177,9 @@ impl Store {
         &self,
         id: &'a ConversationId,
         at: usize,
-        whose: &Whose,
+        party: &Party,
     ) -> Result<Option<(&'a ConversationId, OwnedMutexGuard<Conversation>, usize)>, LedgerError> {
-        let Some(conversation) = self.touch(id, whose).await? else {
+        let Some(conversation) = self.touch(id, party).await? else {
             return Ok(None);
         };
         let conversation = conversation.lock_owned().await;
@@ -188,14 +188,14 @@ impl Store {
 
     /// The messages that a server stores under this id of a response or a conversation: up to the response, or all
     /// messages of a named conversation. Empty for an unknown id, and if the conversation has branched since.
-    pub async fn held_by_server(&self, whose: &Whose, id: &str) -> Result<Vec<String>, LedgerError> {
-        let named = self.loaded(whose).await?;
-        let named = named.map(|session| identity(&whose.scope, &session));
-        let place = self.responses.lock().place(whose, id);
+    pub async fn held_by_server(&self, party: &Party, id: &str) -> Result<Vec<String>, LedgerError> {
+        let named = self.loaded(party).await?;
+        let named = named.map(|session| identity(&party.scope, &session));
+        let place = self.responses.lock().place(party, id);
         let Some(id) = place.as_ref().map(|place| place.conversation.clone()).or(named) else {
             return Ok(Vec::new());
         };
-        let Some(conversation) = self.touch(&id, whose).await? else {
+        let Some(conversation) = self.touch(&id, party).await? else {
             return Ok(Vec::new());
         };
         let conversation = conversation.lock().await;
@@ -213,10 +213,10 @@ impl Store {
     }
 
     /// The conversation that contains a response or an item with this id of the server.
-    pub async fn of_response(&self, whose: &Whose, id: &str) -> Result<Option<Shared>, LedgerError> {
-        let place = self.responses.lock().place(whose, id);
+    pub async fn of_response(&self, party: &Party, id: &str) -> Result<Option<Shared>, LedgerError> {
+        let place = self.responses.lock().place(party, id);
         match place {
-            Some(place) => self.touch(&place.conversation, whose).await,
+            Some(place) => self.touch(&place.conversation, party).await,
             None => Ok(None),
         }
     }
@@ -224,7 +224,7 @@ impl Store {
     /// Records the server's ids for the present end of the conversation.
     pub fn learn_responses<'a>(
         &self,
-        whose: &Whose,
+        party: &Party,
         conversation: &Conversation,
         ids: impl Iterator<Item = &'a String>,
     ) {
@@ -236,24 +236,24 @@ impl Store {
                 conversation: conversation.identity(),
                 hash: link.hash,
             };
-            self.responses.lock().learn(whose, id, place);
+            self.responses.lock().learn(party, id, place);
         }
     }
 
     /// Records that the server stores objects with these ids for the owner.
-    pub async fn record_objects(&self, whose: &Whose, ids: BTreeSet<String>) {
+    pub async fn record_objects(&self, party: &Party, ids: BTreeSet<String>) {
         let ids = ids.into_iter().collect();
-        let recorded = self.logs.record_objects(&whose.scope, &whose.owner, ids).await;
+        let recorded = self.logs.record_objects(&party.scope, &party.owner, ids).await;
         warned!(
             recorded,
             "cannot store whose a response is; its ids will be refused"
         );
     }
 
-    fn make(&self, whose: &Whose, session: SessionId, dialect: Dialect) -> Conversation {
+    fn make(&self, party: &Party, session: SessionId, dialect: Dialect) -> Conversation {
         // The first request sets the model for counting.
         Conversation::new(
-            whose.clone(),
+            party.clone(),
             session,
             dialect,
             self.policy.clone(),
@@ -267,7 +267,7 @@ impl Store {
         let mut held = self.held.lock();
         if let Some(known) = held.known.get(&id)
             && let Some(there) = &known.conversation
-            && known.whose.owner == conversation.whose.owner
+            && known.party.owner == conversation.party.owner
         {
             return Arc::clone(there);
         }
@@ -275,7 +275,7 @@ impl Store {
         held.uses += 1;
         let mut known = HeldConversation {
             conversation: None,
-            whose: conversation.whose.clone(),
+            party: conversation.party.clone(),
             used: held.uses,
             bytes: COPIES * conversation.bytes,
             records: conversation.records,
@@ -337,13 +337,13 @@ impl Store {
     }
 
     /// Loads the conversations on disk that the request can mean; returns the conversation's id, if the client names one.
-    async fn loaded(&self, whose: &Whose) -> Result<Option<SessionId>, LedgerError> {
-        let Some(name) = &whose.conversation else {
-            self.load_unnamed(whose).await?;
+    async fn loaded(&self, party: &Party) -> Result<Option<SessionId>, LedgerError> {
+        let Some(name) = &party.conversation else {
+            self.load_unnamed(party).await?;
             return Ok(None);
         };
-        let session = self.session(whose, name).await?;
-        self.load_named(whose, &session).await?;
+        let session = self.session(party, name).await?;
+        self.load_named(party, &session).await?;
         Ok(Some(session))
     }
 
@@ -359,38 +359,38 @@ impl Store {
 
     /// The id of a named conversation: one of our own ids that this owner knows, else one made from the owner's and the
     /// client's names.
-    async fn session(&self, whose: &Whose, name: &SessionId) -> Result<SessionId, LedgerError> {
+    async fn session(&self, party: &Party, name: &SessionId) -> Result<SessionId, LedgerError> {
         if name.as_str().starts_with(BEGINNING) {
-            let id = identity(&whose.scope, name);
+            let id = identity(&party.scope, name);
             let held = self
                 .held
                 .lock()
                 .known
                 .get(&id)
-                .map(|known| known.whose.owner == whose.owner);
+                .map(|known| known.party.owner == party.owner);
             let is_own = match held {
                 Some(is_own) => is_own,
                 None => self
                     .logs
-                    .named(&whose.scope, name.as_str(), 1)
+                    .named(&party.scope, name.as_str(), 1)
                     .await?
-                    .contains(&(name.clone(), whose.owner.clone())),
+                    .contains(&(name.clone(), party.owner.clone())),
             };
             if is_own {
                 return Ok(name.clone());
             }
         }
-        Ok(whose.session(name))
+        Ok(party.session(name))
     }
 
-    async fn load_named(&self, whose: &Whose, session: &SessionId) -> Result<(), LedgerError> {
-        let id = identity(&whose.scope, session);
+    async fn load_named(&self, party: &Party, session: &SessionId) -> Result<(), LedgerError> {
+        let id = identity(&party.scope, session);
         if self.held.lock().known.contains_key(&id) {
             return Ok(());
         }
         let _one = self.loading.lock().await;
         if !self.held.lock().known.contains_key(&id) {
-            self.load(whose, session.clone()).await?;
+            self.load(party, session.clone()).await?;
         }
         Ok(())
     }
@@ -398,32 +398,32 @@ impl Store {
     /// The conversation that a list continues; among several with the same beginning, one of the client's own family.
     fn matched(&self, chain: &Chain, family: Option<&str>) -> chain::Matched {
         let held = self.held.lock();
-        let is_kin = |id: &ConversationId| family == Some(whose::family(session_of(id)));
+        let is_kin = |id: &ConversationId| family == Some(party::family(session_of(id)));
         chain::match_chain(&held.index, chain, &is_kin)
     }
 
-    async fn load_unnamed(&self, whose: &Whose) -> Result<(), LedgerError> {
+    async fn load_unnamed(&self, party: &Party) -> Result<(), LedgerError> {
         let mut loaded = self.loading.lock().await;
-        if loaded.contains(&whose.scope) {
+        if loaded.contains(&party.scope) {
             return Ok(());
         }
-        let newest = self.logs.named(&whose.scope, BEGINNING, RESTORED_MAX).await?;
+        let newest = self.logs.named(&party.scope, BEGINNING, RESTORED_MAX).await?;
         for (session, owner) in newest.into_iter().rev() {
-            let whose = Whose {
+            let party = Party {
                 owner,
                 conversation: None,
                 family: None,
-                ..whose.clone()
+                ..party.clone()
             };
-            self.load(&whose, session).await?;
+            self.load(&party, session).await?;
         }
-        loaded.insert(whose.scope.clone());
+        loaded.insert(party.scope.clone());
         Ok(())
     }
 
     /// Folds a log into a conversation; none without a log.
-    async fn load(&self, whose: &Whose, session: SessionId) -> Result<Option<Shared>, LedgerError> {
-        let mut conversation = self.make(whose, session, Dialect::OpenAi);
+    async fn load(&self, party: &Party, session: SessionId) -> Result<Option<Shared>, LedgerError> {
+        let mut conversation = self.make(party, session, Dialect::OpenAi);
         let records = self.logs.read(&conversation.key, 0, RECORDS_MAX).await?;
         let total = records.len() as u64;
         for record in records {
@@ -441,7 +441,7 @@ impl Store {
     }
 
     /// The conversation, if it is this owner's.
-    async fn touch(&self, id: &ConversationId, whose: &Whose) -> Result<Option<Shared>, LedgerError> {
+    async fn touch(&self, id: &ConversationId, party: &Party) -> Result<Option<Shared>, LedgerError> {
         {
             let mut held = self.held.lock();
             held.uses += 1;
@@ -449,7 +449,7 @@ impl Store {
             let known = held
                 .known
                 .get_mut(id)
-                .filter(|known| known.whose.owner == whose.owner);
+                .filter(|known| known.party.owner == party.owner);
             let Some(known) = known else { return Ok(None) };
             known.used = uses;
         }
@@ -459,18 +459,18 @@ impl Store {
     /// Reads a conversation that left memory.
     async fn read_again(&self, id: &ConversationId) -> Result<Option<Shared>, LedgerError> {
         let _one = self.loading.lock().await;
-        let Some((found, whose)) = self.known(id) else {
+        let Some((found, party)) = self.known(id) else {
             return Ok(None);
         };
         match found {
             Some(conversation) => Ok(Some(conversation)),
-            None => self.load(&whose, SessionId::new(session_of(id))).await,
+            None => self.load(&party, SessionId::new(session_of(id))).await,
         }
     }
 
-    fn known(&self, id: &ConversationId) -> Option<(Option<Shared>, Whose)> {
+    fn known(&self, id: &ConversationId) -> Option<(Option<Shared>, Party)> {
         let held = self.held.lock();
         let known = held.known.get(id)?;
-        Some((known.conversation.clone(), known.whose.clone()))
+        Some((known.conversation.clone(), known.party.clone()))
     }
 }

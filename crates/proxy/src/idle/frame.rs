@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::conversation::{Conversation, Whose};
+use crate::conversation::{Conversation, Party};
 use bytes::Bytes;
 use context::budget::Budget;
 use context::prompt;
@@ -36,7 +36,7 @@ pub(crate) struct Frame {
     pub(crate) target: Target,
     /// The target's kind, as known at that time.
     pub(crate) kind: Kind,
-    pub(crate) whose: Whose,
+    pub(crate) party: Party,
     pub(crate) conversation: String,
     pub(crate) budget: Budget,
     /// When the turn ended, on the monotonic clock.
@@ -93,7 +93,7 @@ impl Frame {
             headers: Vec::new(),
             kind: target.kind(&Probed::default()),
             target,
-            whose: conversation.whose.clone(),
+            party: conversation.party.clone(),
             conversation: conversation.key.session.to_string(),
             budget: Budget {
                 window: stored.window,
@@ -149,7 +149,7 @@ impl Frame {
     ) -> Result<ReplyOutcome, Failed> {
         let probed = self.target.route.upstream.probe().await;
         let slot = self.target.slot(&probed, &self.conversation, None);
-        let extras = self.target.extras(&probed, &self.whose, &self.conversation, slot);
+        let extras = self.target.extras(&probed, &self.party, &self.conversation, slot);
         let body = Body::read(&self.stored.body).map_err(|unfit| unfit.0)?;
         let said = user.map(|text| serde_json::json!({"role": "user", "content": text}).to_string());
         let messages = composed.messages.iter().map(|sent| sent.bytes.as_str());
@@ -193,11 +193,11 @@ impl Frame {
                     .any(|word| said.contains(word)),
             });
         }
-        self.whole(answer).await
+        self.read_answer(answer).await
     }
 
     /// Reads an answer to its end.
-    async fn whole(&self, answer: UpstreamAnswer) -> Result<ReplyOutcome, Failed> {
+    async fn read_answer(&self, answer: UpstreamAnswer) -> Result<ReplyOutcome, Failed> {
         let (mut reply, mut bytes, mut body) = (Reply::new(self.stored.speech.dialect()), 0, answer.body);
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(|error| error.to_string())?;

@@ -38,10 +38,10 @@ fn only_a_single_turn_without_tools_can_be_a_side_call() {
         fields.extend(more.as_object().expect("an object").clone());
         let text = body.to_string();
         let body = Body::read(&text).expect("a body");
-        let said = Said::read(&body, speech).expect("messages");
+        let input = Input::read(&body, speech).expect("messages");
         (
-            lone(&body, &said, speech).map(|(user, _)| user),
-            says_so(&body, &said),
+            lone(&body, &input, speech).map(|(user, _)| user),
+            says_so(&body, &input),
         )
     };
     let alone = Some("\nU".to_owned());

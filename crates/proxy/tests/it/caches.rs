@@ -150,11 +150,11 @@ impl Line {
     }
 
     /// Asserts that no request cost more than its new tokens and this tolerance.
-    fn stays_within(&self, over: usize, whose: &str) {
+    fn stays_within(&self, over: usize, name: &str) {
         for (at, cost) in self.costs.iter().enumerate() {
             assert!(
                 cost.evaluated <= cost.new + over,
-                "{whose}, request {at}: {cost:?}"
+                "{name}, request {at}: {cost:?}"
             );
         }
     }

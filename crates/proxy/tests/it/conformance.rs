@@ -40,7 +40,7 @@ fn body(seen: &Seen) -> Value {
 }
 
 /// The request of a client that names its conversation.
-fn named(client: &Client, name: &str) -> Request {
+fn named_request(client: &Client, name: &str) -> Request {
     let mut request = client.request();
     request.conversation = Some(SessionId::new(name));
     request

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use model::{Name, Owner, Scope, SessionId};
 use prefix::backend::Kind;
 use prefix::shadow::Reason;
-use proxy::conversation::Whose;
+use proxy::conversation::Party;
 use serde_json::{Value, json};
 use testkit::backend::{CacheKind, Config, Fault, Reply, Seen, ToolCall};
 
@@ -195,13 +195,13 @@ async fn a_probe_without_an_answer_does_not_block_the_conversation() {
         is_asked
     })
     .await;
-    let whose = Whose {
+    let party = Party {
         scope: Scope::default(),
         owner: Owner::user(Name::parse("ann").expect("a name")),
         conversation: Some(SessionId::new("line")),
         family: None,
     };
-    let stats = stage.proxy.contexts().stats(&whose, None).now_or_never();
+    let stats = stage.proxy.contexts().stats(&party, None).now_or_never();
     assert!(stats.expect("the conversation is free").is_ok());
 }
 

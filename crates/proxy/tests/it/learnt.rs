@@ -7,7 +7,7 @@ use testkit::backend::{CacheKind, Config};
 
 use crate::stage::{Client, Stage, messages, request};
 
-fn told(stage: &Stage) -> Vec<(Role, String)> {
+fn remembered(stage: &Stage) -> Vec<(Role, String)> {
     let everything = stage.ledger.everything();
     everything
         .iter()
@@ -49,7 +49,7 @@ async fn a_clients_text_around_a_persons_words_is_sent_and_not_remembered() {
         sent.iter().any(|message| message.contains("environment_context")),
         "{sent:?}"
     );
-    let told = told(&stage);
+    let told = remembered(&stage);
     let roles: Vec<Role> = told.iter().map(|(role, _)| *role).collect();
     assert_eq!(roles, [Role::User, Role::Assistant], "{told:?}");
     assert_eq!(told[0].1, "I moved to Porto.");
@@ -62,9 +62,9 @@ async fn a_message_that_is_only_a_clients_text_is_answered_and_not_remembered() 
     client
         .turn(&stage, "<task-notification>\nA task ended.\n</task-notification>")
         .await;
-    assert_eq!(told(&stage), []);
+    assert_eq!(remembered(&stage), []);
     client.turn(&stage, "And now?").await;
-    assert_eq!(told(&stage)[0], (Role::User, "And now?".to_owned()));
+    assert_eq!(remembered(&stage)[0], (Role::User, "And now?".to_owned()));
 }
 
 fn side_calls() -> [(Speech, Value); 3] {
@@ -94,13 +94,13 @@ async fn a_side_call_is_sent_on_unchanged_and_leaves_no_trace() {
         stage
             .remember("earlier", "My sister Clara lives in Lisbon and breeds goats.")
             .await;
-        let before = told(&stage);
+        let before = remembered(&stage);
         let asked: Request = request(&body);
         let bytes = asked.body.clone();
         let got = stage.got_in(speech, asked).await;
         assert_eq!((got.status, got.conversation, got.injected), (200, None, None));
         assert_eq!(stage.last().body, bytes, "{speech:?}");
-        assert_eq!(told(&stage), before, "{speech:?}");
+        assert_eq!(remembered(&stage), before, "{speech:?}");
     }
 }
 
@@ -111,7 +111,7 @@ async fn a_persons_request_for_a_title_is_a_conversation() {
         .turn(&stage, "Give me a title for my novel about salt.")
         .await;
     assert!(got.conversation.is_some());
-    assert_eq!(told(&stage).len(), 2);
+    assert_eq!(remembered(&stage).len(), 2);
 }
 
 /// Planted: a side call that quotes recent messages under any label, and is remembered; a person's next question, or
@@ -124,7 +124,7 @@ async fn a_call_that_quotes_the_newest_messages_is_a_side_call() {
     let mut client = Client::new();
     client.turn(&stage, older).await;
     client.turn(&stage, said).await;
-    let before = told(&stage);
+    let before = remembered(&stage);
     let lone = |text: &str, more: Value| {
         let mut body = json!({"model": "tiny", "messages": [{"role": "user", "content": text}]});
         let fields = body.as_object_mut().expect("an object");
@@ -141,7 +141,7 @@ async fn a_call_that_quotes_the_newest_messages_is_a_side_call() {
     ];
     for (text, more) in sides {
         assert_eq!(stage.got(lone(&text, more)).await.conversation, None, "{text}");
-        assert_eq!(told(&stage), before, "{text}");
+        assert_eq!(remembered(&stage), before, "{text}");
     }
     let persons = [
         (format!("You said something about this: {said}"), json!({})),
@@ -179,13 +179,13 @@ async fn a_first_turn_that_quotes_both_sides_is_remembered_with_the_second() {
         first.history.push(json!({"role": role, "content": text}));
     }
     first.turn(&stage, "I will.").await;
-    let before = told(&stage);
+    let before = remembered(&stage);
     let mut client = Client::new();
     let text = format!("{said}\n{reply}\nGive me this as a poem.");
     assert!(client.turn(&stage, &text).await.conversation.is_some());
-    assert_eq!(told(&stage), before);
+    assert_eq!(remembered(&stage), before);
     client.turn(&stage, "And shorter?").await;
-    let after = told(&stage);
+    let after = remembered(&stage);
     let new: Vec<&str> = after[before.len()..].iter().map(|(_, text)| &**text).collect();
     assert_eq!(new.len(), 4, "{new:?}");
     assert_eq!([new[0], new[2]], [&*text, "And shorter?"]);
@@ -279,14 +279,14 @@ async fn an_image_is_sent_unchanged_and_remembered_as_a_line_of_text() {
         (json!([words, picture]), "What flower is this?\n[image]"),
         (json!([picture]), "[image]"),
     ] {
-        let before = told(&stage).len();
+        let before = remembered(&stage).len();
         let body =
             json!({"model": "tiny", "stream": false, "messages": [{"role": "user", "content": content}]});
         let got = stage.got_in(Speech::Chat, request(&body)).await;
         assert_eq!(got.status, 200);
         let sent = messages(&stage.last());
         assert!(sent.last().expect("one").contains("iVBORw0KGgo="), "{sent:?}");
-        let told = told(&stage);
+        let told = remembered(&stage);
         assert_eq!(told.len(), before + 2, "{told:?}");
         assert_eq!(told[before], (Role::User, told_as.to_owned()));
     }

@@ -60,7 +60,7 @@ pub(super) fn read<'a>(
         let messages = vec![message];
         streams.push(Stream { messages, item });
     }
-    transcript.items = streams.into_iter().map(Stream::whole).collect();
+    transcript.items = streams.into_iter().map(Stream::joined).collect();
     source.some_items(transcript, values)
 }
 
@@ -74,7 +74,7 @@ struct Stream<'a> {
 impl Stream<'_> {
     /// The message with the blocks of all its records, in the frame of the last record, because only that one has the
     /// final usage.
-    fn whole(self) -> Item {
+    fn joined(self) -> Item {
         let [_, _, ..] = self.messages.as_slice() else {
             return self.item;
         };

@@ -161,14 +161,14 @@ impl<'a> SourceText<'a> {
         }
         let list = messages.elements();
         let mut transcript = Transcript::new(of_messages(&list, Some(object)));
-        beside(object, "system", &mut transcript);
+        other_fields(object, "system", &mut transcript);
         self.messages(&list, "messages", &mut transcript)?;
         Ok(transcript)
     }
 
     fn responses_request(self, object: &Object<'a>, input: Value<'a>) -> Result<Transcript, Unreadable> {
         let mut transcript = Transcript::new(Dialect::OpenAiResponses);
-        beside(object, "instructions", &mut transcript);
+        other_fields(object, "instructions", &mut transcript);
         if let Some(text) = input.string() {
             transcript.items.push(Item::text(Role::User, text));
         } else if input.is_array() {
@@ -255,7 +255,7 @@ pub(super) fn kind_of(object: &Object<'_>) -> String {
 }
 
 /// Reads a request's fields besides its messages.
-fn beside(object: &Object<'_>, system: &str, transcript: &mut Transcript) {
+fn other_fields(object: &Object<'_>, system: &str, transcript: &mut Transcript) {
     transcript.model = object.string("model");
     let tools = object
         .get("tools")

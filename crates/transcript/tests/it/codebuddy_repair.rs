@@ -33,7 +33,7 @@ fn user(text: &str) -> Arc<Item> {
     Arc::new(Item::text(Role::User, text))
 }
 
-fn told(items: &[Arc<Item>]) -> Vec<String> {
+fn rendered(items: &[Arc<Item>]) -> Vec<String> {
     let tell = |item: &Arc<Item>| match item.outcomes().next() {
         Some(outcome) => format!("{}={}", outcome.call_id, outcome.text),
         None => format!(
@@ -50,7 +50,7 @@ fn told(items: &[Arc<Item>]) -> Vec<String> {
 
 fn view(items: &[Arc<Item>], pending: &[&str]) -> Vec<String> {
     let pending: BTreeSet<String> = pending.iter().map(|id| (*id).to_owned()).collect();
-    told(&for_view(items, &pending).unwrap_or_else(|| items.to_vec()))
+    rendered(&for_view(items, &pending).unwrap_or_else(|| items.to_vec()))
 }
 
 #[test]

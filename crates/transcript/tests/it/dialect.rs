@@ -20,7 +20,7 @@ fn tool_names(transcript: &Transcript) -> Vec<String> {
 }
 
 /// The read transcript, one line per block.
-fn shown(transcript: &Transcript) -> String {
+fn rendered(transcript: &Transcript) -> String {
     let (dialect, model) = (transcript.dialect.as_str(), &transcript.model);
     let (tools, skipped) = (tool_names(transcript), &transcript.skipped);
     let mut lines = vec![format!(
@@ -51,7 +51,7 @@ fn shown(transcript: &Transcript) -> String {
 #[track_caller]
 fn check(text: &str, expected: &Expect) -> Transcript {
     let transcript = read(text).unwrap_or_else(|error| panic!("{error}"));
-    expected.assert_eq(&shown(&transcript));
+    expected.assert_eq(&rendered(&transcript));
     for message in write(transcript.dialect, &transcript.items) {
         assert!(text.contains(&message), "not its own bytes: {message}");
     }
@@ -179,7 +179,7 @@ fn claude_code() {
         User
           result "t2" "b" failed false images 0
     "#]]
-    .assert_eq(&shown(&transcript));
+    .assert_eq(&rendered(&transcript));
     expect![[r#"
         {"role":"user","content":"go"}
         {"id":"m1","type":"message","role":"assistant","model":"claude-x","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"tool_use","id":"t1","name":"ls","input":{"p":"."}},{"type":"tool_use","id":"t2","name":"ls","input":{}}],"usage":{"output_tokens":3}}

@@ -1,11 +1,11 @@
 //! A person's own text, from messages as clients write them: the marks are real, the rest is made up.
 
 use proptest::prelude::*;
-use transcript::spoken::words;
+use transcript::spoken::own_text;
 
-fn told(cases: &[(&str, &str)]) {
+fn check(cases: &[(&str, &str)]) {
     for (text, wanted) in cases {
-        assert_eq!(words(text), *wanted, "{text}");
+        assert_eq!(own_text(text), *wanted, "{text}");
     }
 }
 
@@ -117,12 +117,12 @@ const AGENTS: &[(&str, &str)] = &[
 
 #[test]
 fn additions_of_coding_agents_are_removed() {
-    told(AGENTS);
+    check(AGENTS);
 }
 
 #[test]
 fn texts_of_aider_are_not_the_persons() {
-    told(&[
+    check(&[
         (
             "use Berlin time\n\n# *SEARCH/REPLACE block* Rules:\n\nEvery block …\n```\n<<<<<<< SEARCH\n```",
             "use Berlin time",
@@ -158,7 +158,7 @@ fn texts_of_aider_are_not_the_persons() {
 
 #[test]
 fn a_question_is_found_in_a_frame_of_retrieved_text() {
-    told(&[
+    check(&[
         (
             "### Task:\nRespond to the user query using the provided context, …\n\n<context>\n<source id=\"1\">I live in Rome.</source>\n</context>\n\nwhere is my desk?",
             "where is my desk?",
@@ -189,7 +189,7 @@ fn a_question_is_found_in_a_frame_of_retrieved_text() {
 
 #[test]
 fn the_time_and_our_own_additions_are_removed() {
-    told(&[
+    check(&[
         (
             "Hi.\n\n<quipu-memory note=\"x\">\n- ann lives in Porto.\n</quipu-memory>\n\n<quipu-time>Current date and time: 2026-11-22</quipu-time>",
             "Hi.",
@@ -239,7 +239,7 @@ fn a_persons_typed_text_stays_unchanged() {
         "<permissions>\nread\n</permissions> in the manifest",
     ];
     for text in typed {
-        let said = words(text);
+        let said = own_text(text);
         assert_eq!(said, text);
         assert!(matches!(said, std::borrow::Cow::Borrowed(_)), "{text}");
     }
@@ -257,12 +257,12 @@ proptest! {
         hidden in "[a-z]{12}",
     ) {
         let before = parts.concat();
-        let said = words(&before).into_owned();
+        let said = own_text(&before).into_owned();
         for line in said.lines() {
             prop_assert!(before.contains(line.trim()));
         }
         let text = format!("{before}\n\n<system-reminder>{hidden}</system-reminder>");
-        prop_assert!(!words(&text).contains(&hidden));
+        prop_assert!(!own_text(&text).contains(&hidden));
     }
 }
 
@@ -277,6 +277,6 @@ fn a_hostile_text_is_read_in_linear_time() {
         "a<file></file>",
     ] {
         let text = unit.repeat(60_000 / unit.len());
-        assert!(words(&text).len() <= text.len());
+        assert!(own_text(&text).len() <= text.len());
     }
 }

@@ -7,7 +7,7 @@ use context::ladder::Attempt;
 use macro_rules_attribute::apply;
 use model::Zone;
 use ports::context_engine::EngineInfo;
-use proxy::conversation::report::{Shown, Stats};
+use proxy::conversation::report::{Stats, ViewMessage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use transcript::ItemId;
@@ -168,7 +168,7 @@ pub struct ViewData {
 
 /// One message of the view.
 #[apply(filled!)]
-#[from(shown: &Shown)]
+#[from(shown: &ViewMessage)]
 pub struct ViewItem {
     /// `m17` for a message, `n3` for a summary.
     pub id: String,

@@ -51,7 +51,7 @@ impl ReplyReader for Anthropic {
     fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome) {
         self.tally.anthropic(&json["usage"]);
         if let Some(blocks) = json["content"].as_array() {
-            outcome.text.extend(blocks.iter().map(words));
+            outcome.text.extend(blocks.iter().map(block_text));
             self.whole = json::field(text, "content").map(str::to_owned);
         }
     }
@@ -62,7 +62,7 @@ impl ReplyReader for Anthropic {
             let mut texts = Vec::new();
             for block in &self.blocks {
                 let (fields, text) = block.json();
-                outcome.text.push_str(words(&fields));
+                outcome.text.push_str(block_text(&fields));
                 texts.push(text);
             }
             self.whole = Some(format!("[{}]", texts.join(",")));
@@ -158,7 +158,7 @@ fn with_input(fields: &Map<String, Value>, input: &str) -> String {
 }
 
 /// The text of a text block.
-fn words(block: &Value) -> &str {
+fn block_text(block: &Value) -> &str {
     let text = block["text"].as_str().filter(|_| block["type"] == "text");
     text.unwrap_or_default()
 }

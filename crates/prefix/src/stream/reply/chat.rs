@@ -40,8 +40,8 @@ impl ReplyReader for Chat {
             return;
         };
         let message = &choice["message"];
-        outcome.text = words(&message["content"]);
-        self.refusal = words(&message["refusal"]);
+        outcome.text = content_text(&message["content"]);
+        self.refusal = content_text(&message["refusal"]);
         let choices = json::field(text, "choices").and_then(json::parsed);
         let choice = choices.and_then(|choices| choices.elements().into_iter().nth(at));
         let whole = choice.and_then(|choice| json::field(choice.text(), "message"));
@@ -141,7 +141,7 @@ fn detail(held: &mut Vec<Value>, piece: &Value) {
 }
 
 /// The text of a content that is a string or a list of parts.
-fn words(content: &Value) -> String {
+fn content_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),

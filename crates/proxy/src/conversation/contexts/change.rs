@@ -11,13 +11,13 @@ use transcript::{Item, ItemId, dialect, subagent};
 
 use super::{ContextError, Contexts};
 use crate::conversation::log::Logged;
+use crate::conversation::party::Party;
 use crate::conversation::state::Conversation;
-use crate::conversation::whose::Whose;
 
 impl Contexts {
     /// Pins an item, which keeps it verbatim through every compaction, or unpins it.
-    pub async fn pin(&self, whose: &Whose, id: ItemId, pinned: bool) -> Result<(), ContextError> {
-        let mut conversation = self.locked(whose).await?;
+    pub async fn pin(&self, party: &Party, id: ItemId, pinned: bool) -> Result<(), ContextError> {
+        let mut conversation = self.locked(party).await?;
         conversation.take_appended();
         let is_known = id.0 < conversation.session.items();
         if is_known {
@@ -32,8 +32,8 @@ impl Contexts {
 
     /// Drops the steps of the last compaction, and resets the warnings and the counters that do not count compactions;
     /// returns the number of those steps and the tokens that they saved. The log and the view stay.
-    pub async fn clean_up(&self, whose: &Whose) -> Result<(usize, usize), ContextError> {
-        let mut conversation = self.locked(whose).await?;
+    pub async fn clean_up(&self, party: &Party) -> Result<(usize, usize), ContextError> {
+        let mut conversation = self.locked(party).await?;
         conversation.warnings.reset();
         conversation.session.clean_up();
         conversation.guard.reset_warning();
@@ -45,16 +45,16 @@ impl Contexts {
     /// Creates another conversation of the same owner: a copy of this one, or of its messages before an item.
     pub async fn fork(
         &self,
-        whose: &Whose,
+        party: &Party,
         before: Option<ItemId>,
         to: &SessionId,
     ) -> Result<(), ContextError> {
-        let mut conversation = self.locked(whose).await?;
-        let to_whose = Whose {
+        let mut conversation = self.locked(party).await?;
+        let to_party = Party {
             conversation: Some(to.clone()),
-            ..whose.clone()
+            ..party.clone()
         };
-        if self.parts.store.opened(&to_whose).await?.is_some() {
+        if self.parts.store.opened(&to_party).await?.is_some() {
             return Err(ContextError::Exists(to.clone()));
         }
         conversation.take_appended();
@@ -65,12 +65,12 @@ impl Contexts {
                 .ok_or_else(|| ContextError::NoItem(id.to_string()))?,
             None => conversation.ids.len(),
         };
-        Ok(self.parts.store.fork(&to_whose, &conversation, kept).await?)
+        Ok(self.parts.store.fork(&to_party, &conversation, kept).await?)
     }
 
     /// Continues from just before this item. Later items stay in the log and can be recovered.
-    pub async fn rewind(&self, whose: &Whose, to: ItemId) -> Result<(), ContextError> {
-        let mut conversation = self.locked(whose).await?;
+    pub async fn rewind(&self, party: &Party, to: ItemId) -> Result<(), ContextError> {
+        let mut conversation = self.locked(party).await?;
         conversation.take_appended();
         let kept = conversation.place(to);
         if let Some(kept) = kept {
@@ -83,8 +83,8 @@ impl Contexts {
 
     /// The messages that a sub-agent with this role starts with, in the conversation's dialect. Of the sub-agent, only
     /// appended messages enter the conversation.
-    pub async fn spawn(&self, whose: &Whose, role: &str) -> Result<Vec<String>, ContextError> {
-        let mut conversation = self.locked(whose).await?;
+    pub async fn spawn(&self, party: &Party, role: &str) -> Result<Vec<String>, ContextError> {
+        let mut conversation = self.locked(party).await?;
         let turn = conversation.last_turn();
         let items = conversation.with_waiting();
         let chosen = &self.parts.chosen;
@@ -103,12 +103,12 @@ impl Contexts {
     /// Notifies the engine of the end of a sub-agent.
     pub async fn ended(
         &self,
-        whose: &Whose,
+        party: &Party,
         agent_id: &str,
         messages: &[String],
         result: Option<&str>,
     ) -> Result<(), ContextError> {
-        let mut conversation = self.locked(whose).await?;
+        let mut conversation = self.locked(party).await?;
         let turn = conversation.last_turn();
         let items: Vec<Arc<Item>> = messages
             .iter()

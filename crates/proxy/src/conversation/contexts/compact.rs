@@ -19,10 +19,10 @@ use transcript::{Item, ItemId};
 use super::{Compacted, Compaction, ContextError, Contexts};
 use crate::conversation::decide::Decided;
 use crate::conversation::log::Logged;
+use crate::conversation::party::Party;
 use crate::conversation::state::Conversation;
-use crate::conversation::state::compact::Words;
+use crate::conversation::state::compact::Texts;
 use crate::conversation::store::Shared;
-use crate::conversation::whose::Whose;
 use crate::conversation::{flush, summarise};
 
 impl Contexts {
@@ -31,10 +31,10 @@ impl Contexts {
     /// the view for which it was written.
     pub async fn compact(
         &self,
-        whose: &Whose,
+        party: &Party,
         window_tokens: Option<usize>,
     ) -> Result<Compacted, ContextError> {
-        let (shared, trigger) = (self.existing(whose).await?, Trigger::Manual);
+        let (shared, trigger) = (self.existing(party).await?, Trigger::Manual);
         let (budget, version, before) = {
             let conversation = shared.lock().await;
             let budget = conversation.budget_in(window_tokens);
@@ -48,11 +48,11 @@ impl Contexts {
         let summary = self.summary(&shared, &budget, trigger).await;
         let mut conversation = shared.lock().await;
         let is_same = conversation.records == version;
-        let words = Words {
+        let texts = Texts {
             summary: summary.filter(|_| is_same),
             preserved,
         };
-        self.carry_out(&shared, &mut conversation, &budget, trigger, &words)
+        self.carry_out(&shared, &mut conversation, &budget, trigger, &texts)
             .await
     }
 
@@ -85,8 +85,8 @@ impl Contexts {
         if conversation.records != version || !conversation.is_at_rest() {
             return Ok(());
         }
-        let words = Words { summary, preserved };
-        self.carry_out(shared, &mut conversation, budget, Trigger::Idle, &words)
+        let texts = Texts { summary, preserved };
+        self.carry_out(shared, &mut conversation, budget, Trigger::Idle, &texts)
             .await
             .map(drop)
     }
@@ -97,12 +97,12 @@ impl Contexts {
         conversation: &mut Conversation,
         budget: &Budget,
         trigger: Trigger,
-        words: &Words,
+        texts: &Texts,
     ) -> Result<Compacted, ContextError> {
         let before = conversation.compaction(trigger);
         let first = conversation.log.len();
         conversation.last_result = None;
-        conversation.compact(budget, trigger, words, self.now());
+        conversation.compact(budget, trigger, texts, self.now());
         self.write(conversation).await?;
         let compacted = Compacted {
             attempts: conversation.last_result.clone().unwrap_or_default(),
@@ -127,7 +127,7 @@ impl Contexts {
             return Ok(None);
         };
         conversation.take_appended();
-        let source = conversation.session.shown();
+        let source = conversation.session.view_items();
         let target = conversation.session.inputs(budget).target;
         let compacting = plugin.compact(source.clone(), target, &turn);
         let made = chosen.ask(&mut conversation.health, compacting).await;
@@ -213,12 +213,12 @@ impl Contexts {
         let Some(work) = FlushWork::of(&span, &keeping.policy) else {
             return;
         };
-        let whose = {
+        let party = {
             let conversation = shared.lock().await;
             if conversation.session.has_flushed(&work.key) {
                 return;
             }
-            conversation.whose.clone()
+            conversation.party.clone()
         };
         let answer = match self.parts.chat.as_deref() {
             Some(chat) => flush::ask(chat, &work).await,
@@ -226,12 +226,12 @@ impl Contexts {
         };
         // If the conversation was deleted while a model answered, its facts must not appear after the deletion's
         // answer.
-        if self.existing(&whose).await.is_err() {
+        if self.existing(&party).await.is_err() {
             return;
         }
-        let facts = match keeping.keep(answer, &whose, self.now()).await {
+        let facts = match keeping.keep(answer, &party, self.now()).await {
             Err(Unflushed::Unwritable) => {
-                return tracing::warn!(owner = %whose.owner.id, "cannot write to context.flush_folder; compacted messages yield no facts");
+                return tracing::warn!(owner = %party.owner.id, "cannot write to context.flush_folder; compacted messages yield no facts");
             }
             Err(Unflushed::Failed) => return,
             kept => kept.unwrap_or(0),

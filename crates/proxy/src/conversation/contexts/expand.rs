@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use transcript::dialect::Dialect;
 
 use super::{ContextError, Contexts};
-use crate::conversation::state::{Conversation, words};
-use crate::conversation::whose::Whose;
+use crate::conversation::party::Party;
+use crate::conversation::state::{Conversation, item_text};
 
 const NAME: &str = "context_expand";
 const DESCRIPTION: &str = "Show the full text of earlier messages that a summary or a stub stands for.";
@@ -38,12 +38,12 @@ pub fn tool(dialect: Dialect) -> Value {
 
 impl Contexts {
     /// The text of originals for a model that asked for them.
-    pub async fn expand(&self, whose: &Whose, id: &str) -> Result<String, ContextError> {
+    pub async fn expand(&self, party: &Party, id: &str) -> Result<String, ContextError> {
         let mut text = String::new();
-        for original in self.recover(whose, id).await? {
+        for original in self.recover(party, id).await? {
             let item = Conversation::read(&original.message);
             let (id, role) = (original.id, item.role.as_str());
-            let words = words(&item);
+            let words = item_text(&item);
             // Writing to a string cannot fail.
             let _ = writeln!(text, "[{id}] {role}: {words}");
         }

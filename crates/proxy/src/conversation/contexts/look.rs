@@ -15,8 +15,8 @@ use transcript::dialect::{self, Dialect};
 
 use super::{ContextError, Contexts, Original};
 use crate::conversation::log::{self, Logged};
-use crate::conversation::report::{Shown, Stats};
-use crate::conversation::whose::Whose;
+use crate::conversation::party::Party;
+use crate::conversation::report::{Stats, ViewMessage};
 
 /// Maximum number of items in a search of originals.
 const FOUND_MAX: usize = 100;
@@ -25,18 +25,18 @@ const ID_SHOWN_CHARS: usize = 40;
 
 impl Contexts {
     /// The figures of a conversation, for a window of this many tokens or the window of its last request.
-    pub async fn stats(&self, whose: &Whose, window_tokens: Option<usize>) -> Result<Stats, ContextError> {
-        Ok(self.locked(whose).await?.stats(window_tokens))
+    pub async fn stats(&self, party: &Party, window_tokens: Option<usize>) -> Result<Stats, ContextError> {
+        Ok(self.locked(party).await?.stats(window_tokens))
     }
 
     /// Whether enough of a window is left for a request, and the changes since the last check.
     pub async fn guard(
         &self,
-        whose: &Whose,
+        party: &Party,
         window_tokens: Option<usize>,
         limits: &Limits,
     ) -> Result<(GuardFinding, Vec<GuardEvent>, ModelWindow), ContextError> {
-        let mut conversation = self.locked(whose).await?;
+        let mut conversation = self.locked(party).await?;
         let stats = conversation.stats(None);
         let model = Some(stats.model);
         let window = match stats.window.filter(|_| window_tokens.is_none()) {
@@ -57,39 +57,39 @@ impl Contexts {
     }
 
     /// The names of the owner's conversations, in descending order.
-    pub async fn list(&self, whose: &Whose, limit: usize) -> Result<Vec<String>, ContextError> {
-        Ok(self.parts.store.list(whose, limit).await?)
+    pub async fn list(&self, party: &Party, limit: usize) -> Result<Vec<String>, ContextError> {
+        Ok(self.parts.store.list(party, limit).await?)
     }
 
     /// The view, message by message.
-    pub async fn view(&self, whose: &Whose) -> Result<Vec<Shown>, ContextError> {
-        Ok(self.locked(whose).await?.view_shown())
+    pub async fn view(&self, party: &Party) -> Result<Vec<ViewMessage>, ContextError> {
+        Ok(self.locked(party).await?.view_messages())
     }
 
     /// The additions of memory that the model still sees: beside the system text, and by message.
-    pub async fn given(&self, whose: &Whose) -> Result<(String, Vec<(ItemId, Fragment)>), ContextError> {
-        let conversation = self.locked(whose).await?;
+    pub async fn additions(&self, party: &Party) -> Result<(String, Vec<(ItemId, Fragment)>), ContextError> {
+        let conversation = self.locked(party).await?;
         let shadow = &conversation.shadow;
         let seen: BTreeSet<FragmentId> = shadow.fragments().map(|fragment| fragment.id).collect();
         let entries = conversation.ids.iter().zip(shadow.entries());
-        let given = entries.filter_map(|(id, entry)| Some((*id, entry.fragment.clone()?)));
-        let given = given.filter(|(_, fragment)| seen.contains(&fragment.id));
-        Ok((shadow.head().own.text.clone(), given.collect()))
+        let additions = entries.filter_map(|(id, entry)| Some((*id, entry.fragment.clone()?)));
+        let additions = additions.filter(|(_, fragment)| seen.contains(&fragment.id));
+        Ok((shadow.head().own.text.clone(), additions.collect()))
     }
 
     /// The summaries in view, each with the items it replaces.
-    pub async fn archives(&self, whose: &Whose) -> Result<Vec<Arc<Node>>, ContextError> {
-        let conversation = self.locked(whose).await?;
+    pub async fn archives(&self, party: &Party) -> Result<Vec<Arc<Node>>, ContextError> {
+        let conversation = self.locked(party).await?;
         let nodes = conversation.session.nodes();
         Ok(nodes.map(|(node, _)| node.clone()).collect())
     }
 
     /// The original of an item (`m17`), or all originals behind a summary (`n3`).
-    pub async fn recover(&self, whose: &Whose, id: &str) -> Result<Vec<Original>, ContextError> {
+    pub async fn recover(&self, party: &Party, id: &str) -> Result<Vec<Original>, ContextError> {
         let logs = &self.parts.store.logs;
         let unknown = || ContextError::NoItem(id.chars().take(ID_SHOWN_CHARS).collect());
         let (key, wanted) = {
-            let conversation = self.locked(whose).await?;
+            let conversation = self.locked(party).await?;
             let covers = match (ItemId::parse(id), NodeId::parse(id)) {
                 (Some(item), _) => vec![(item, item)],
                 (None, Some(node)) => {
@@ -122,11 +122,11 @@ impl Contexts {
     /// The newest originals that contain all these words.
     pub async fn find(
         &self,
-        whose: &Whose,
+        party: &Party,
         words: &str,
         limit: usize,
     ) -> Result<Vec<Original>, ContextError> {
-        let key = self.locked(whose).await?.key.clone();
+        let key = self.locked(party).await?.key.clone();
         let logs = &self.parts.store.logs;
         let found = logs.find(&key, words, limit.min(FOUND_MAX)).await?;
         let mut originals = Vec::new();

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::*;
-use crate::conversation::stage::{assembled, parts, said, whose};
+use crate::conversation::stage::{assembled, chat_message, parts, party};
 
 /// A listener that wants a branch preserved.
 #[derive(Debug)]
@@ -22,19 +22,25 @@ impl Listener for Notes {
 async fn a_summary_that_a_request_needs_contains_the_preserved_text_of_a_listener() {
     let mut parts = parts();
     parts.chosen.listener = Some(Arc::new(Notes));
-    let (contexts, whose) = (Contexts::new(parts), whose("line"));
+    let (contexts, party) = (Contexts::new(parts), party("line"));
     for station in 0..40 {
         let long = format!("Station {station}: {}", "a bridge over a slow river, ".repeat(40));
-        let message = [said("user", &long)];
-        let appended = contexts.append(&whose, Dialect::OpenAi, &message).await;
+        let message = [chat_message("user", &long)];
+        let appended = contexts.append(&party, Dialect::OpenAi, &message).await;
         appended.expect("it is on disk");
-        let decided = assembled(&contexts, &whose, 4_096).await;
+        let decided = assembled(&contexts, &party, 4_096).await;
         let reply = contexts
-            .after_turn(&whose, Dialect::OpenAi, &said("assistant", "Noted."), None, true)
+            .after_turn(
+                &party,
+                Dialect::OpenAi,
+                &chat_message("assistant", "Noted."),
+                None,
+                true,
+            )
             .await;
         drop(reply.expect("it is recorded"));
         if decided.compaction.is_some() {
-            let archives = contexts.archives(&whose).await.expect("summaries");
+            let archives = contexts.archives(&party).await.expect("summaries");
             let told = "<preserved_context>\nBranch: main. Why: threshold.\n</preserved_context>";
             let texts: Vec<&str> = archives.iter().map(|archive| archive.text.as_str()).collect();
             assert_eq!(texts.concat().matches(told).count(), 1, "{texts:?}");

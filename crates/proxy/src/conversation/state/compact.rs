@@ -17,19 +17,19 @@ use crate::conversation::log::Logged;
 
 const PRESERVED: &str = "<preserved_context>";
 
-/// Parts of a summary besides the digest.
+/// Texts of a summary besides the digest.
 #[derive(Debug, Default)]
-pub(crate) struct Words {
+pub(crate) struct Texts {
     /// A model's summary of all items that leave the view.
     pub(crate) summary: Option<String>,
     /// The text that a listener wants preserved.
     pub(crate) preserved: Option<String>,
 }
 
-impl Words {
+impl Texts {
     /// The text for a plan. Without a new summary, the summaries of the removed nodes stay; a listener's preserved text
     /// always comes from the latest call.
-    fn beside(&self, session: &Session, plan: &Plan) -> Option<String> {
+    fn joined(&self, session: &Session, plan: &Plan) -> Option<String> {
         let Some(preserved) = &self.preserved else {
             return self.summary.clone();
         };
@@ -67,10 +67,10 @@ impl Conversation {
     }
 
     /// Compacts, which begins an epoch; does nothing if no compaction is due. Records `now` if the view changed.
-    pub(crate) fn compact(&mut self, budget: &Budget, trigger: Trigger, words: &Words, now: Timestamp) {
+    pub(crate) fn compact(&mut self, budget: &Budget, trigger: Trigger, texts: &Texts, now: Timestamp) {
         self.take_appended();
         let before = self.records;
-        let attempts = self.climb(budget, trigger, words, |this, event| {
+        let attempts = self.climb(budget, trigger, texts, |this, event| {
             this.record(&Logged::View(event));
         });
         self.compacted(attempts, now);
@@ -85,10 +85,10 @@ impl Conversation {
         &mut self,
         budget: &Budget,
         trigger: Trigger,
-        words: &Words,
+        texts: &Texts,
     ) -> Result<(Vec<ViewEvent>, Vec<Attempt>), OverBudget> {
         let mut events = Vec::new();
-        let attempts = self.climb(budget, trigger, words, |this, event| {
+        let attempts = self.climb(budget, trigger, texts, |this, event| {
             events.push(event.clone());
             this.view(event);
         });
@@ -101,13 +101,13 @@ impl Conversation {
         &mut self,
         budget: &Budget,
         trigger: Trigger,
-        words: &Words,
+        texts: &Texts,
         mut take: impl FnMut(&mut Self, ViewEvent),
     ) -> Vec<Attempt> {
         let mut ladder = Ladder::new(*budget, trigger);
         while let Some(plan) = ladder.next(&self.session) {
             let tokens = self.session.tokens();
-            let summary = words.beside(&self.session, &plan);
+            let summary = texts.joined(&self.session, &plan);
             let events = self.session.commit(&plan, summary.as_deref());
             for event in events.iter().flatten() {
                 take(self, event.clone());

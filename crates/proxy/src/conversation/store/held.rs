@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use prefix::chain::{self, ConversationId};
 
 use super::Shared;
-use crate::conversation::whose::Whose;
+use crate::conversation::party::Party;
 
 /// Maximum number of known chains; a client that returns to an older, unnamed conversation starts a new one.
 const KNOWN_MAX: usize = 512;
@@ -32,7 +32,7 @@ pub(super) struct Held {
 pub(super) struct HeldConversation {
     /// None while it is only on disk.
     pub(super) conversation: Option<Shared>,
-    pub(super) whose: Whose,
+    pub(super) party: Party,
     pub(super) used: u64,
     pub(super) bytes: usize,
     /// Number of records, and number of records on disk.
@@ -42,10 +42,10 @@ pub(super) struct HeldConversation {
 
 impl Held {
     /// Registers a conversation that is on disk.
-    pub(super) fn know(&mut self, id: &ConversationId, whose: Whose) {
+    pub(super) fn know(&mut self, id: &ConversationId, party: Party) {
         self.known.entry(id.clone()).or_insert_with(|| HeldConversation {
             conversation: None,
-            whose,
+            party,
             used: 0,
             bytes: 0,
             records: 0,

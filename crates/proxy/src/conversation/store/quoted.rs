@@ -8,8 +8,8 @@ use std::sync::Arc;
 use transcript::Role;
 
 use super::{Shared, Store};
+use crate::conversation::party::Party;
 use crate::conversation::state::Conversation;
-use crate::conversation::whose::Whose;
 
 /// Maximum number of compared conversations, the last used ones.
 const RECENT_MAX: usize = 16;
@@ -27,8 +27,8 @@ const PROOF_ALONE_BYTES: usize = 25;
 impl Store {
     /// The frame of the owner's conversation that a request quotes, and whether the request's user text equals one of
     /// its messages. `all` is that text with the system text.
-    pub async fn quoted(&self, whose: &Whose, user: &str, all: &str) -> Option<(String, bool)> {
-        for (at, shared) in self.recent(whose).into_iter().enumerate() {
+    pub async fn quoted(&self, party: &Party, user: &str, all: &str) -> Option<(String, bool)> {
+        for (at, shared) in self.recent(party).into_iter().enumerate() {
             let conversation = shared.lock().await;
             if let Some(repeats) = quotes(&conversation, at == 0, user.trim(), all) {
                 return Some((conversation.frame.clone(), repeats));
@@ -38,13 +38,13 @@ impl Store {
     }
 
     /// Whether a text quotes both sides of one of the owner's conversations other than `own`.
-    pub async fn quotes_both(&self, whose: &Whose, own: &Shared, all: &str) -> bool {
+    pub async fn quotes_both(&self, party: &Party, own: &Shared, all: &str) -> bool {
         let others = self
-            .recent(whose)
+            .recent(party)
             .into_iter()
             .filter(|shared| !Arc::ptr_eq(shared, own));
         for shared in others {
-            if has_both(&said(&*shared.lock().await), all) {
+            if has_both(&newest_texts(&*shared.lock().await), all) {
                 return true;
             }
         }
@@ -52,12 +52,12 @@ impl Store {
     }
 
     /// The owner's conversations, last used first.
-    fn recent(&self, whose: &Whose) -> Vec<Shared> {
+    fn recent(&self, party: &Party) -> Vec<Shared> {
         let held = self.held.lock();
         let own = held
             .known
             .values()
-            .filter(|known| known.whose.scope == whose.scope && known.whose.owner == whose.owner);
+            .filter(|known| known.party.scope == party.scope && known.party.owner == party.owner);
         let mut recent: Vec<(u64, Shared)> = own
             .filter_map(|known| Some((known.used, known.conversation.clone()?)))
             .collect();
@@ -68,7 +68,7 @@ impl Store {
 }
 
 /// The newest texts of a conversation, newest first.
-fn said(conversation: &Conversation) -> Vec<(Role, String)> {
+fn newest_texts(conversation: &Conversation) -> Vec<(Role, String)> {
     let newest = conversation.shadow.entries().iter().rev().take(NEWEST_MAX);
     let said = newest.map(|entry| {
         let item = Conversation::read(&entry.bytes);
@@ -82,8 +82,8 @@ fn is_quoted(said: &str, bytes: usize, all: &str) -> bool {
     head.len() >= bytes && all.contains(head)
 }
 
-fn has_both(said: &[(Role, String)], all: &str) -> bool {
-    let of = |role: Role| said.iter().filter(move |(by, _)| *by == role);
+fn has_both(texts: &[(Role, String)], all: &str) -> bool {
+    let of = |role: Role| texts.iter().filter(move |(by, _)| *by == role);
     [Role::User, Role::Assistant]
         .into_iter()
         .all(|role| of(role).any(|(_, said)| is_quoted(said, PROOF_BYTES, all)))
@@ -91,11 +91,11 @@ fn has_both(said: &[(Role, String)], all: &str) -> bool {
 
 /// Whether the texts quote the conversation; the inner value is true if the user's text equals one of its messages.
 fn quotes(conversation: &Conversation, is_newest: bool, user: &str, all: &str) -> Option<bool> {
-    let said = said(conversation);
-    let repeats = said.iter().any(|(_, said)| said == user);
+    let texts = newest_texts(conversation);
+    let repeats = texts.iter().any(|(_, said)| said == user);
     let is_about = || {
-        let last = said.iter().find(|(by, _)| *by == Role::User);
+        let last = texts.iter().find(|(by, _)| *by == Role::User);
         is_newest && last.is_some_and(|(_, said)| is_quoted(said, PROOF_ALONE_BYTES, all))
     };
-    (repeats || has_both(&said, all) || is_about()).then_some(repeats)
+    (repeats || has_both(&texts, all) || is_about()).then_some(repeats)
 }

@@ -6,18 +6,18 @@ use ports::LedgerError;
 use prefix::chain::ConversationId;
 
 use super::{Shared, Store};
-use crate::conversation::whose::{BEGINNING, Whose, identity};
+use crate::conversation::party::{BEGINNING, Party, identity};
 
 /// Unnamed conversations have no index by owner: a list reads at most this number of the tenant's newest.
 const UNNAMED_MAX: usize = 10_000;
 
 impl Store {
     /// The owner's own names of the conversations, in descending order.
-    pub(crate) async fn list(&self, whose: &Whose, limit: usize) -> Result<Vec<String>, LedgerError> {
-        let beginning = format!("{}/", whose.owner.id);
-        let mut found = self.logs.named(&whose.scope, &beginning, limit).await?;
-        found.extend(self.logs.named(&whose.scope, BEGINNING, UNNAMED_MAX).await?);
-        found.retain(|(_, owner)| *owner == whose.owner);
+    pub(crate) async fn list(&self, party: &Party, limit: usize) -> Result<Vec<String>, LedgerError> {
+        let beginning = format!("{}/", party.owner.id);
+        let mut found = self.logs.named(&party.scope, &beginning, limit).await?;
+        found.extend(self.logs.named(&party.scope, BEGINNING, UNNAMED_MAX).await?);
+        found.retain(|(_, owner)| *owner == party.owner);
         found.sort_unstable_by(|(left, _), (right, _)| right.cmp(left));
         let names = found.iter().map(|(session, _)| {
             let session = session.as_str();
@@ -45,7 +45,7 @@ impl Store {
         let mut held = self.held.lock();
         let ids = newest.into_iter().map(|(key, owner)| {
             let id = identity(&key.scope, &key.session);
-            held.know(&id, Whose::of(key, owner));
+            held.know(&id, Party::of(key, owner));
             id
         });
         Ok(ids.collect())

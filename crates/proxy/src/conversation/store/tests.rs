@@ -7,7 +7,7 @@ use super::held::HELD_BYTES_MAX;
 use super::*;
 use crate::conversation::contexts::Contexts;
 use crate::conversation::decide::Decided;
-use crate::conversation::stage::{assembled, parts, said, whose};
+use crate::conversation::stage::{assembled, chat_message, parts, party};
 
 /// Large enough for all messages.
 const WINDOW: usize = 4_000_000;
@@ -20,17 +20,17 @@ fn messages(decided: &Decided) -> Vec<String> {
 #[tokio::test]
 async fn two_requests_that_begin_a_conversation_at_once_share_it() {
     let contexts = Contexts::new(parts());
-    let (store, whose) = (contexts.store(), whose("line"));
-    let made = || store.make(&whose, whose.session(&SessionId::new("line")), Dialect::OpenAi);
+    let (store, party) = (contexts.store(), party("line"));
+    let made = || store.make(&party, party.session(&SessionId::new("line")), Dialect::OpenAi);
     // Both requests have searched, and found nothing.
     let (first, second) = (made(), made());
     let (first, second) = (store.hold(first), store.hold(second));
     assert!(Arc::ptr_eq(&first, &second));
     drop((first, second));
-    let (one, two) = ([said("user", "One.")], [said("user", "Two.")]);
+    let (one, two) = ([chat_message("user", "One.")], [chat_message("user", "Two.")]);
     let (one, two) = tokio::join!(
-        contexts.append(&whose, Dialect::OpenAi, &one),
-        contexts.append(&whose, Dialect::OpenAi, &two),
+        contexts.append(&party, Dialect::OpenAi, &one),
+        contexts.append(&party, Dialect::OpenAi, &two),
     );
     assert_ne!(one.expect("it lands"), two.expect("it lands"));
 }
@@ -41,8 +41,8 @@ async fn a_conversation_that_left_memory_goes_on_with_the_same_prefix() {
     let store = contexts.store();
     let long = "a bridge over a slow river ".repeat(40_000);
     let append = async |name: &str| {
-        let message = [said("user", &long)];
-        let appended = contexts.append(&whose(name), Dialect::OpenAi, &message).await;
+        let message = [chat_message("user", &long)];
+        let appended = contexts.append(&party(name), Dialect::OpenAi, &message).await;
         appended.expect("it is on disk");
         assert!(
             store.held.lock().bytes <= HELD_BYTES_MAX,
@@ -51,15 +51,15 @@ async fn a_conversation_that_left_memory_goes_on_with_the_same_prefix() {
         );
     };
     append("first").await;
-    let before = messages(&assembled(&contexts, &whose("first"), WINDOW).await);
-    let reply = said("assistant", "Noted.");
+    let before = messages(&assembled(&contexts, &party("first"), WINDOW).await);
+    let reply = chat_message("assistant", "Noted.");
     let after = contexts
-        .after_turn(&whose("first"), Dialect::OpenAi, &reply, None, true)
+        .after_turn(&party("first"), Dialect::OpenAi, &reply, None, true)
         .await;
     drop(after.expect("it is recorded"));
     let id = identity(
         &Scope::default(),
-        &whose("first").session(&SessionId::new("first")),
+        &party("first").session(&SessionId::new("first")),
     );
     let in_memory = || {
         store
@@ -72,10 +72,10 @@ async fn a_conversation_that_left_memory_goes_on_with_the_same_prefix() {
     }
     assert!(!in_memory(), "the longest unused has left");
     assert!(store.known(&id).is_some(), "and is known");
-    let next = [said("user", "And now?")];
-    let appended = contexts.append(&whose("first"), Dialect::OpenAi, &next).await;
+    let next = [chat_message("user", "And now?")];
+    let appended = contexts.append(&party("first"), Dialect::OpenAi, &next).await;
     appended.expect("it is read again");
-    let decided = assembled(&contexts, &whose("first"), WINDOW).await;
+    let decided = assembled(&contexts, &party("first"), WINDOW).await;
     let now = messages(&decided);
     assert_eq!(now[..before.len()], before[..]);
     assert_eq!(now[before.len()..], [reply, next[0].clone()]);
@@ -109,7 +109,7 @@ async fn a_list_names_an_owners_conversations_however_many_others_there_are() {
     for at in 0..10_000 {
         begin("bob", format!("bob/{at}")).await;
     }
-    let list = async |limit| contexts.list(&whose("a"), limit).await.expect("a list");
+    let list = async |limit| contexts.list(&party("a"), limit).await.expect("a list");
     assert_eq!(list(10).await, ["px-0192-ab", "b", "a"]);
     assert_eq!(list(2).await, ["px-0192-ab", "b"]);
 }

@@ -9,7 +9,7 @@ use proxy::gate::{EXPIRIES_MAX, Gate, MAX_WAIT};
 use serde_json::{Value, json};
 use testkit::backend::{Config, Fault, Reply, Seen};
 
-use super::{body, named};
+use super::{body, named_request};
 use crate::stage::{Client, Stage, read, until};
 
 /// The state of the gate at each request to the server.
@@ -72,7 +72,7 @@ async fn stage() -> (Stage, Arc<Witness>, Gate) {
 async fn turn(stage: &Stage, name: &str, text: &str) -> Client {
     let mut client = Client::new();
     client.says(text);
-    let got = stage.got(named(&client, name)).await;
+    let got = stage.got(named_request(&client, name)).await;
     assert_eq!(got.status, 200, "{}", got.text);
     client.hears(&got.text);
     client
@@ -113,8 +113,11 @@ async fn o06_extractions_wait_for_the_end_of_all_streams_and_then_run_one_after_
     let (mut one, mut other) = (Client::new(), Client::new());
     one.says("Tell me a story");
     other.says("Tell me another");
-    let one = stage.ask(named(&one, "fourth")).await.expect("an answer");
-    let other = stage.ask(named(&other, "fifth")).await.expect("an answer");
+    let one = stage.ask(named_request(&one, "fourth")).await.expect("an answer");
+    let other = stage
+        .ask(named_request(&other, "fifth"))
+        .await
+        .expect("an answer");
     for name in ["first", "second", "third"] {
         flush(&stage, name, false).await;
     }
@@ -286,7 +289,10 @@ async fn x06_a_shutdown_leaves_no_task_and_sends_no_more_requests() {
     let mut client = Client::new();
     client.says("Tell me a long story");
     let read_later = stage.ask(client.request()).await.expect("an answer");
-    let gone = stage.ask(named(&client, "third")).await.expect("an answer");
+    let gone = stage
+        .ask(named_request(&client, "third"))
+        .await
+        .expect("an answer");
     flush(&stage, "first", false).await;
     drop(gone);
     settle().await;

@@ -6,7 +6,7 @@ use prefix::shadow::Reason;
 use proxy::Request;
 use serde_json::json;
 
-use super::{named, strict};
+use super::{named_request, strict};
 use crate::stage::{Client, Stage, extends, messages, request};
 
 /// A body with formatting that no serializer of ours produces.
@@ -108,7 +108,7 @@ async fn x13_a_prefix_breaks_for_a_recorded_reason_and_for_all_changes_at_once()
             _ => {}
         }
         client.says(&format!("Turn {turn}"));
-        let mut asked = named(&client, "talk");
+        let mut asked = named_request(&client, "talk");
         let body = json!({"model": "tiny", "messages": client.history, "tools": tools});
         asked.body = body.to_string().into();
         let got = stage.got(asked).await;

@@ -7,7 +7,7 @@ use proxy::{MemoryUse, Request, Speech};
 use serde_json::{Value, json};
 use testkit::backend::{CacheKind, Config, Seen};
 
-use super::{body, named};
+use super::{body, named_request};
 use crate::stage::{Client, Stage, Wishes, read, request};
 
 fn of(kind: Kind) -> Config {
@@ -39,7 +39,7 @@ async fn o08_a_local_server_gets_a_session_of_its_own_on_every_call() {
     for turn in 0..6 {
         let (name, client) = &mut clients[turn % 2];
         client.says(&format!("Turn {turn}"));
-        let got = stage.got(named(client, name)).await;
+        let got = stage.got(named_request(client, name)).await;
         client.hears(&got.text);
         let seen = stage.last();
         assert_eq!(body(&seen)["session_id"], format!("ann/{name}"));
@@ -56,7 +56,7 @@ async fn o09_no_hosted_server_gets_fields_of_a_local_one() {
         let mut client = Client::new();
         for turn in 0..2 {
             client.says(&format!("Turn {turn}"));
-            let got = stage.got(named(&client, "session-A")).await;
+            let got = stage.got(named_request(&client, "session-A")).await;
             assert_eq!(got.status, 200, "{kind:?}: {}", got.text);
             client.hears(&got.text);
             let sent = body(&stage.last());
@@ -94,7 +94,7 @@ async fn o10_a_request_outside_of_conversations_is_sent_on_unchanged() {
         }
         let mut client = Client::new();
         client.says("A title, please");
-        let mut ask = named(&client, "session-A");
+        let mut ask = named_request(&client, "session-A");
         ask.memory = MemoryUse::Incognito;
         let body = ask.body.clone();
         stage.got(ask).await;

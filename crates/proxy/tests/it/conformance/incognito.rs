@@ -7,7 +7,7 @@ use prefix::backend::Kind;
 use proxy::MemoryUse;
 use testkit::backend::{Config, Fault};
 
-use super::named;
+use super::named_request;
 use crate::stage::{Client, Stage};
 
 /// The whole log, at every level.
@@ -71,7 +71,7 @@ async fn x12_incognito_leaves_nothing_in_any_store_log_or_measure() {
     for fault in faults {
         let mut client = Client::new();
         client.says("A secret axolotl: does my sister Clara breed goats?");
-        let mut asked = named(&client, "axolotls");
+        let mut asked = named_request(&client, "axolotls");
         asked.memory = MemoryUse::Incognito;
         let body = asked.body.clone();
         if let Some(fault) = fault {

@@ -6,7 +6,7 @@ use proxy::Refusal;
 use testkit::backend::{CacheKind, Config, WINDOW_TOKENS};
 use testkit::ledger::Fault;
 
-use super::{body, named};
+use super::{body, named_request};
 use crate::stage::{Client, Stage, extends, messages, read};
 
 fn config() -> Config {
@@ -127,28 +127,31 @@ async fn x10_messages_during_a_compaction_survive_it() {
     // Up to the request before the compacted one.
     while weight_of(&client) < 22_000 {
         client.says(&note(turn, 5_000));
-        let got = stage.got(named(&client, "talk")).await;
+        let got = stage.got(named_request(&client, "talk")).await;
         client.hears(&got.text);
         turn += 1;
     }
     stage.backend.hold(true);
-    let mut aside = client.clone();
+    let mut other = client.clone();
     client.says(&note(100, 5_000));
-    let slow = stage.ask(named(&client, "talk")).await.expect("an answer");
+    let slow = stage
+        .ask(named_request(&client, "talk"))
+        .await
+        .expect("an answer");
     assert!(
         body(&stage.last()).to_string().contains("conversation_summary"),
         "it is compacted"
     );
     stage.backend.hold(false);
-    aside.says("Meanwhile, from another window: the axolotl is called Tim.");
-    let got = stage.got(named(&aside, "talk")).await;
+    other.says("Meanwhile, from another window: the axolotl is called Tim.");
+    let got = stage.got(named_request(&other, "talk")).await;
     assert_eq!(got.status, 200, "{}", got.text);
     stage.backend.release();
     let got = read(slow).await;
     stage.proxy.rest().await;
     client.hears(&got.text);
     client.says("What did I say last?");
-    let got = stage.got(named(&client, "talk")).await;
+    let got = stage.got(named_request(&client, "talk")).await;
     client.hears(&got.text);
     let said = stage.ledger.everything();
     for words in ["Note 100:", "Meanwhile, from another window"] {
@@ -161,7 +164,7 @@ async fn x10_messages_during_a_compaction_survive_it() {
     assert!(sent.iter().any(|text| text.contains("Note 100:")), "{sent:#?}");
     assert!(weight(&stage) <= WINDOW_TOKENS);
     client.says("And before that?");
-    stage.got(named(&client, "talk")).await;
+    stage.got(named_request(&client, "talk")).await;
     assert!(
         extends(&sent, &messages(&stage.last())),
         "the prefix is warm again"

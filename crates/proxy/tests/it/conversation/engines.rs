@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use model::{Name, Owner, Scope, SessionId};
 use ports::context_engine::{ContextEngine, EngineFault, EngineInfo, TurnMeta};
 use prefix::shadow::Reason;
-use proxy::conversation::Whose;
+use proxy::conversation::Party;
 use serde_json::{Value, json};
 use testkit::backend::Config;
 use transcript::{Block, Item, Role};
@@ -163,15 +163,15 @@ async fn stage(engine: &Arc<Engine>) -> Stage {
     Stage::with_engine(Config::default(), 4_096, engine.clone()).await
 }
 
-fn named(client: &Client) -> proxy::Request {
+fn named_request(client: &Client) -> proxy::Request {
     let mut request = client.request();
     request.conversation = Some(SessionId::new("line"));
     request.memory = proxy::MemoryUse::Off;
     request
 }
 
-fn whose() -> Whose {
-    Whose {
+fn party() -> Party {
+    Party {
         scope: Scope::default(),
         owner: Owner::user(Name::parse("ann").expect("a name")),
         conversation: Some(SessionId::new("line")),
@@ -188,7 +188,7 @@ fn sent(stage: &Stage) -> Vec<Value> {
 /// One turn; its answer is added to the client's history.
 async fn turn(stage: &Stage, client: &mut Client, text: &str) {
     client.says(text);
-    let got = stage.got(named(client)).await;
+    let got = stage.got(named_request(client)).await;
     assert_eq!(got.status, 200, "{}", got.text);
     client.hears(&got.text);
 }
@@ -205,9 +205,9 @@ async fn ce_1_the_hooks_are_called_in_order() {
     let mut client = Client::new();
     turn(&stage, &mut client, "One.").await;
     let contexts = stage.proxy.contexts();
-    contexts.compact(&whose(), None).await.expect("compacted");
-    contexts.spawn(&whose(), "explorer").await.expect("messages");
-    contexts.ended(&whose(), "one", &[], None).await.expect("told");
+    contexts.compact(&party(), None).await.expect("compacted");
+    contexts.spawn(&party(), "explorer").await.expect("messages");
+    contexts.ended(&party(), "one", &[], None).await.expect("told");
     let order = [
         "bootstrap",
         "ingest",
@@ -231,7 +231,7 @@ async fn ce_8_a_subagent_starts_with_the_system_and_the_newest() {
         let spawned = stage
             .proxy
             .contexts()
-            .spawn(&whose(), role)
+            .spawn(&party(), role)
             .await
             .expect("messages");
         assert_eq!(spawned.len(), count, "{role}");
@@ -271,7 +271,10 @@ async fn ce_12_the_view_of_an_engine_is_verified() {
     let stage = stage(&engine).await;
     let mut client = Client::new();
     client.says("One and two and three.");
-    let refusal = stage.ask(named(&client)).await.expect_err("it is refused");
+    let refusal = stage
+        .ask(named_request(&client))
+        .await
+        .expect_err("it is refused");
     assert_eq!(refusal.status, 400);
     assert!(
         refusal.message.starts_with("CURRENT_REQUEST_DROPPED"),
@@ -290,7 +293,10 @@ async fn ce_12_a_message_that_is_too_long_by_itself_reaches_no_engine() {
     let stage = stage(&engine).await;
     let mut client = Client::new();
     client.says(&"all work and no play ".repeat(3_000));
-    let refusal = stage.ask(named(&client)).await.expect_err("it is refused");
+    let refusal = stage
+        .ask(named_request(&client))
+        .await
+        .expect_err("it is refused");
     assert!(
         refusal.message.starts_with("CURRENT_REQUEST_EXCEEDS_BUDGET"),
         "{}",
@@ -305,16 +311,16 @@ async fn quipu_replaces_a_view_that_is_too_long_with_a_warning() {
     let stage = stage(&engine).await;
     let mut client = Client::new();
     client.says(&"One and two and three. ".repeat(20));
-    let answer = stage.ask(named(&client)).await.expect("an answer");
+    let answer = stage.ask(named_request(&client)).await.expect("an answer");
     let warning = answer.warning.clone().expect("a warning");
     assert!(warning.contains("its view has"), "{warning}");
     let text = read(answer).await.text;
     client.hears(&text);
     assert_eq!(sent(&stage)[1..], client.history[1..2], "the view is Quipu's own");
     let contexts = stage.proxy.contexts();
-    let compacted = contexts.compact(&whose(), None).await.expect("compacted");
+    let compacted = contexts.compact(&party(), None).await.expect("compacted");
     assert!(engine.called().contains(&"compact"), "the engine was asked");
-    let limit = contexts.stats(&whose(), None).await.expect("figures").limit;
+    let limit = contexts.stats(&party(), None).await.expect("figures").limit;
     assert!(Some(compacted.tokens_after) <= limit, "and Quipu did it");
 }
 
@@ -325,14 +331,14 @@ async fn a_fault_appears_once_as_a_line_of_the_warning() {
     let mut client = Client::new();
     for _ in 0..3 {
         client.says("One.");
-        let answer = stage.ask(named(&client)).await.expect("an answer");
+        let answer = stage.ask(named_request(&client)).await.expect("an answer");
         let warning = answer.warning.clone().expect("a warning");
         assert_eq!(warning, "the context engine failed: no reason");
         client.hears(&read(answer).await.text);
         stage.proxy.rest().await;
     }
     client.says("One.");
-    let answer = stage.ask(named(&client)).await.expect("an answer");
+    let answer = stage.ask(named_request(&client)).await.expect("an answer");
     assert_eq!(answer.warning, None, "it is no longer asked");
 }
 
@@ -342,7 +348,10 @@ async fn an_engine_boots_once_even_if_the_first_request_is_refused() {
     let stage = stage(&engine).await;
     let mut client = Client::new();
     client.says(&"all work and no play ".repeat(3_000));
-    stage.ask(named(&client)).await.expect_err("it is refused");
+    stage
+        .ask(named_request(&client))
+        .await
+        .expect_err("it is refused");
     let mut client = Client::new();
     turn(&stage, &mut client, "One.").await;
     let boots = engine
@@ -368,7 +377,7 @@ async fn an_engine_failure_after_a_compaction_keeps_the_compactions_reason() {
         let failed = stage
             .proxy
             .contexts()
-            .stats(&whose(), None)
+            .stats(&party(), None)
             .await
             .expect("figures")
             .faults;
@@ -434,7 +443,7 @@ async fn an_ingested_version_of_a_message_is_sent_in_every_later_request() {
     let original = stage
         .proxy
         .contexts()
-        .recover(&whose(), "m0")
+        .recover(&party(), "m0")
         .await
         .expect("an original");
     assert!(
@@ -459,7 +468,7 @@ async fn i31_a_failing_engine_harms_no_turn_and_is_no_longer_called() {
         let stats = stage
             .proxy
             .contexts()
-            .stats(&whose(), None)
+            .stats(&party(), None)
             .await
             .expect("figures");
         assert!(!stats.faults.is_empty(), "{way:?}");
@@ -478,7 +487,7 @@ async fn i31_a_hanging_hook_is_given_up_after_the_time_limit() {
     let stage = stage(&engine).await;
     let mut client = Client::new();
     client.says("One.");
-    let (got, ()) = tokio::join!(stage.got(named(&client)), async {
+    let (got, ()) = tokio::join!(stage.got(named_request(&client)), async {
         while !engine.called().contains(&"assemble") {
             tokio::task::yield_now().await;
         }

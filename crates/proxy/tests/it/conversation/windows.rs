@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::{Name, Owner, Scope, SessionId};
 use prefix::shadow::Reason;
-use proxy::conversation::Whose;
+use proxy::conversation::Party;
 use serde_json::Value;
 use testkit::backend::{CacheKind, Config, Fault, Reply};
 
@@ -118,7 +118,7 @@ async fn additions_to_a_turn_appear_in_no_summary_and_no_search() {
     };
     let stage = Stage::with_window(config, 4_096).await;
     let mut client = Client::new();
-    let whose = Whose {
+    let party = Party {
         scope: Scope::default(),
         owner: Owner::user(Name::parse("ann").expect("a name")),
         conversation: Some(SessionId::new("line")),
@@ -128,12 +128,12 @@ async fn additions_to_a_turn_appear_in_no_summary_and_no_search() {
     for turn in 0..60 {
         client.says(&format!("Which station comes after number {turn}?"));
         let mut request = client.request();
-        request.conversation.clone_from(&whose.conversation);
+        request.conversation.clone_from(&party.conversation);
         let got = stage.got(request).await;
         client.hears(&got.text);
         // The time is added to each turn.
         stage.clock.advance(Duration::from_hours(1));
-        let archives = contexts.archives(&whose).await.expect("summaries");
+        let archives = contexts.archives(&party).await.expect("summaries");
         let texts: Vec<&str> = archives.iter().map(|archive| archive.text.as_str()).collect();
         let texts = texts.concat();
         if texts.contains("Which station comes after number") {
@@ -141,7 +141,7 @@ async fn additions_to_a_turn_appear_in_no_summary_and_no_search() {
                 !texts.contains("quipu-time") && !texts.contains("Current date"),
                 "{texts}"
             );
-            let found = contexts.find(&whose, "Current date and time", 10).await;
+            let found = contexts.find(&party, "Current date and time", 10).await;
             assert_eq!(found.expect("a search"), []);
             return;
         }

@@ -20,9 +20,9 @@ const SESSION_CHARS_MAX: usize = model::ID_CHARS_MAX;
 /// Hexadecimal digits that distinguish families of conversations.
 const FAMILY_CHARS: usize = 16;
 
-/// Owner and tenant of a request.
+/// The party of a request: tenant, owner and the client's names of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Whose {
+pub struct Party {
     pub scope: Scope,
     pub owner: Owner,
     /// The client's own name of the conversation.
@@ -31,7 +31,7 @@ pub struct Whose {
     pub family: Option<String>,
 }
 
-impl Whose {
+impl Party {
     /// The owner of a conversation on disk.
     pub(crate) fn of(key: SessionKey, owner: Owner) -> Self {
         let name = key.session.as_str().strip_prefix(&format!("{}/", owner.id));
@@ -137,8 +137,8 @@ pub(crate) mod tests {
 
     use super::*;
 
-    pub(crate) fn whose(owner: &str) -> Whose {
-        Whose {
+    pub(crate) fn party(owner: &str) -> Party {
+        Party {
             scope: Scope::default(),
             owner: Owner::user(Name::parse(owner).unwrap()),
             conversation: None,
@@ -177,17 +177,17 @@ pub(crate) mod tests {
     #[test]
     fn no_two_owners_share_an_id() {
         let main = SessionId::new("main");
-        assert_eq!(whose("ana").session(&main).as_str(), "ana/main");
-        assert_ne!(whose("ana").session(&main), whose("bob").session(&main));
+        assert_eq!(party("ana").session(&main).as_str(), "ana/main");
+        assert_ne!(party("ana").session(&main), party("bob").session(&main));
         let sly = SessionId::new("bob/main");
-        assert_ne!(whose("ana").session(&sly), whose("bob").session(&main));
+        assert_ne!(party("ana").session(&sly), party("bob").session(&main));
         let long = SessionId::new("n".repeat(128));
-        let id = whose("ana").session(&long);
+        let id = party("ana").session(&long);
         assert!(
             SessionId::parse(id.as_str()).is_ok(),
             "the memory API can name it"
         );
-        assert_ne!(id, whose("bob").session(&long));
+        assert_ne!(id, party("bob").session(&long));
     }
 
     #[test]
@@ -197,11 +197,11 @@ pub(crate) mod tests {
         let branch = unnamed("0193-ef01", Some(family(own.as_str())));
         assert_eq!(family(branch.as_str()), "abcd");
         let hinted = |owner: &str| {
-            let whose = Whose {
+            let party = Party {
                 family: Some("chat 7".to_owned()),
-                ..whose(owner)
+                ..party(owner)
             };
-            whose.hinted().unwrap()
+            party.hinted().unwrap()
         };
         assert_eq!(hinted("ana"), hinted("ana"));
         assert_ne!(hinted("ana"), hinted("bob"));

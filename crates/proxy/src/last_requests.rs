@@ -27,7 +27,7 @@ pub(crate) struct Last {
 }
 
 #[derive(Debug, Default)]
-struct Side {
+struct RequestState {
     last: Option<Last>,
     frame: Option<Frame>,
     used: u64,
@@ -35,58 +35,58 @@ struct Side {
 
 /// By conversation.
 #[derive(Debug, Default)]
-pub(crate) struct Beside {
-    sides: Mutex<(u64, BTreeMap<ConversationId, Side>)>,
+pub(crate) struct LastRequests {
+    known: Mutex<(u64, BTreeMap<ConversationId, RequestState>)>,
 }
 
-impl Beside {
-    fn with<T>(&self, id: &ConversationId, act: impl FnOnce(&mut Side) -> T) -> T {
-        let mut held = self.sides.lock();
-        let (uses, sides) = &mut *held;
+impl LastRequests {
+    fn with<T>(&self, id: &ConversationId, act: impl FnOnce(&mut RequestState) -> T) -> T {
+        let mut held = self.known.lock();
+        let (uses, known) = &mut *held;
         *uses += 1;
-        if sides.len() >= KNOWN_MAX && !sides.contains_key(id) {
-            let oldest = sides
+        if known.len() >= KNOWN_MAX && !known.contains_key(id) {
+            let oldest = known
                 .iter()
-                .min_by_key(|(_, side)| side.used)
+                .min_by_key(|(_, kept)| kept.used)
                 .map(|(id, _)| id.clone());
-            oldest.and_then(|oldest| sides.remove(&oldest));
+            oldest.and_then(|oldest| known.remove(&oldest));
         }
-        let side = sides.entry(id.clone()).or_default();
-        side.used = *uses;
-        act(side)
+        let kept = known.entry(id.clone()).or_default();
+        kept.used = *uses;
+        act(kept)
     }
 
     pub(crate) fn take_last(&self, id: &ConversationId) -> Option<Last> {
-        self.with(id, |side| side.last.take())
+        self.with(id, |kept| kept.last.take())
     }
 
     pub(crate) fn set_last(&self, id: &ConversationId, last: Option<Last>) {
-        self.with(id, |side| side.last = last);
+        self.with(id, |kept| kept.last = last);
     }
 
     pub(crate) fn set_frame(&self, id: &ConversationId, frame: Frame) {
-        self.with(id, |side| side.frame = Some(frame));
+        self.with(id, |kept| kept.frame = Some(frame));
     }
 
     /// When the last turn of a conversation ended, on the monotonic clock; none if unknown.
     pub(crate) fn ended(&self, conversation: &Conversation) -> Option<Duration> {
-        self.with(&conversation.identity(), |side| Some(side.frame.as_ref()?.ended))
+        self.with(&conversation.identity(), |kept| Some(kept.frame.as_ref()?.ended))
     }
 
     /// Whether the frame of its last request is known.
     pub(crate) fn knows(&self, conversation: &Conversation) -> bool {
-        self.with(&conversation.identity(), |side| side.frame.is_some())
+        self.with(&conversation.identity(), |kept| kept.frame.is_some())
     }
 
     /// The frame for a call of our own; none while a request runs or a tool's result is missing.
     pub(crate) fn at_rest(&self, conversation: &Conversation) -> Option<Frame> {
-        let frame = self.with(&conversation.identity(), |side| side.frame.clone());
+        let frame = self.with(&conversation.identity(), |kept| kept.frame.clone());
         frame.filter(|frame| conversation.is_at_rest() && !frame.stored.is_held)
     }
 
     /// Drops the conversations whose ids begin with this text.
     pub(crate) fn forget_all(&self, beginning: &str) {
-        let mut held = self.sides.lock();
+        let mut held = self.known.lock();
         held.1.retain(|id, _| !id.0.starts_with(beginning));
     }
 }

@@ -14,7 +14,7 @@ const MESSAGE: (&str, &str) = (r#"{"role":"user","content":"#, "}");
 
 /// The client's own part of a request.
 #[derive(Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct Input<'a> {
     pub(crate) messages: Vec<Cow<'a, str>>,
     is_text: bool,
     /// The response that the request continues: the server stores the messages up to it.
@@ -23,7 +23,7 @@ pub(crate) struct Said<'a> {
     pub(crate) conversation: Option<String>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> Input<'a> {
     pub(crate) fn read(body: &Body<'a>, speech: Speech) -> Result<Self, Unfit> {
         let field = speech.messages_field();
         let of_responses = |name| body.get(name).filter(|_| speech == Speech::Responses);
@@ -45,14 +45,14 @@ impl<'a> Said<'a> {
     }
 
     /// The server's id of the messages that it stores; none if the client sends all of them.
-    pub(crate) fn stands_on(&self) -> Option<&str> {
+    pub(crate) fn held_id(&self) -> Option<&str> {
         self.previous.as_deref().or(self.conversation.as_deref())
     }
 
     /// The messages; a reference to an item is replaced by the item, if it is known.
     pub(crate) fn messages_with<'b>(&'b self, known: &'b [Option<String>]) -> impl Iterator<Item = &'b str> {
-        let said = self.messages.iter().enumerate();
-        said.map(|(at, message)| known.get(at).and_then(Option::as_deref).unwrap_or(message))
+        let messages = self.messages.iter().enumerate();
+        messages.map(|(at, message)| known.get(at).and_then(Option::as_deref).unwrap_or(message))
     }
 
     /// The message at this place, if it is only a reference to an item.

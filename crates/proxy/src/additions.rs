@@ -20,7 +20,7 @@ const INSTRUCTIONS_PART: usize = 4;
 const CHARS_PER_TOKEN: usize = 3;
 
 /// The sources of a turn's additions, with their bounds.
-pub(crate) struct Giver<'a> {
+pub(crate) struct TurnAdditions<'a> {
     pub(crate) parts: &'a DirectParts,
     pub(crate) dialect: Dialect,
     pub(crate) meter: &'a Meter,
@@ -35,7 +35,7 @@ pub(crate) struct Giver<'a> {
 }
 
 #[async_trait]
-impl Additions for Giver<'_> {
+impl Additions for TurnAdditions<'_> {
     async fn instructions(&self) -> String {
         let Some(files) = self.parts.instructions.clone() else {
             return String::new();
@@ -53,7 +53,7 @@ impl Additions for Giver<'_> {
         let scope = &conversation.key.scope;
         let whose = recall::ContextOf {
             scope,
-            owner: &conversation.whose.owner,
+            owner: &conversation.party.owner,
             with_person: self.with_person,
         };
         let here = &conversation.key.session;
@@ -86,7 +86,7 @@ impl Additions for Giver<'_> {
     }
 }
 
-impl Giver<'_> {
+impl TurnAdditions<'_> {
     /// The skills of the agent that match the question.
     async fn skills(&self, scope: &Scope, question: &str) -> Vec<RecalledMemory> {
         match &self.agent {
