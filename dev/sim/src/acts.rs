@@ -1,6 +1,7 @@
-//! What clients do, and what people do but to files.
+//! Actions of clients, and actions of people other than editing files.
 //!
-//! Owns: the requests, what is said; what an answer must hold at once. Never: which of them comes next.
+//! Owns: the requests, the wording of queries, and the checks on an answer as soon as it arrives. Never:
+//! choosing the next action.
 
 use memory::{Add, Added, Engine, EngineError, Flush, Forget, Found, Method, Search};
 use model::{DocKind, EntryKind, Owner, Scope, SessionKey, SkillStatus, Timestamp};
@@ -13,11 +14,12 @@ use crate::says::MINUTE_MILLIS;
 use crate::steps::{Promise, Run, Step, TURNS_MAX};
 use crate::world::Held;
 
-/// Of each kind, in an answer.
+/// Maximum number of hits of each kind in an answer.
 pub(crate) const HITS_MAX: usize = 20;
 
 impl Run {
-    /// Does one step, and lets others work for a while, so that work is at any stage when the next thing happens.
+    /// Runs one step, then lets background tasks run for a random number of turns. So the next step meets
+    /// work at any stage.
     pub(crate) async fn act(&mut self, step: Step) -> Held {
         self.do_it(step).await?;
         let turns = self.dice.below(TURNS_MAX);
@@ -97,7 +99,8 @@ impl Run {
         self.world.process().engine.clone()
     }
 
-    /// Asks, and asks again later where no answer came; a message without a client's id is sent once.
+    /// Sends a request and queues it for a retry if no answer came. A message without a client id is sent
+    /// once.
     async fn promise(&mut self, promise: Promise) -> Held {
         if let Promise::Forget(what) = &promise {
             self.note(format_args!("{what:?}"));
@@ -115,7 +118,7 @@ impl Run {
         Ok(())
     }
 
-    /// Whether it was answered.
+    /// Sends the request; true if it was answered.
     async fn keep(&mut self, promise: Promise) -> Held<bool> {
         let engine = self.engine();
         match promise {
@@ -140,7 +143,7 @@ impl Run {
         Ok(true)
     }
 
-    /// Asks the oldest thing once more to which no answer came.
+    /// Retries the oldest request that got no answer.
     pub(crate) async fn retry(&mut self) -> Held {
         let Some(promise) = self.promises.first().cloned() else {
             return Ok(());
@@ -156,7 +159,7 @@ impl Run {
         Ok(())
     }
 
-    /// Several clients at a time.
+    /// Sends requests of several clients at the same time.
     async fn burst(&mut self) -> Held {
         let engine = self.engine();
         let mut works = tokio::task::JoinSet::new();
@@ -171,7 +174,7 @@ impl Run {
                 let session = add.session.clone();
                 let added = added(&engine, add, waits).await;
                 if flushes {
-                    // Whether it is cut now or later is all the same.
+                    // Both outcomes are allowed: the flush happened, or it did not.
                     drop(engine.flush(flush(session, None, false)).await);
                 }
                 (number, added)
@@ -207,7 +210,7 @@ impl Run {
         self.heard(flushed).map(drop)
     }
 
-    /// Who said something finds it at once.
+    /// A user searches for an acknowledged word of their own and must find it at once.
     async fn ask(&mut self) -> Held {
         match self.own_word() {
             Some((scope, owner, word)) => self.find(&scope, &owner, word).await.map(drop),
@@ -215,7 +218,7 @@ impl Run {
         }
     }
 
-    /// A word that was acknowledged, and who said it.
+    /// An acknowledged word with its scope and its speaker.
     pub(crate) fn own_word(&self) -> Option<(Scope, Owner, Word)> {
         let own = self.book.said.iter().filter(|said| {
             matches!(said.fate, Fate::Kept(_)) && !said.untold && !self.book.sessions[&said.session].parted
@@ -226,7 +229,7 @@ impl Run {
         self.dice.pick(&own)
     }
 
-    /// An owner finds a word, unless the search is refused.
+    /// Searches for a word as its owner. The word must be among the hits, unless the search is refused.
     pub(crate) async fn find(&mut self, scope: &Scope, owner: &Owner, of: Word) -> Held<Option<Found>> {
         let found = self.search(scope, owner, word(of)).await?;
         if let Some(found) = &found
@@ -240,7 +243,7 @@ impl Run {
         Ok(found)
     }
 
-    /// Nobody else does.
+    /// Searches for the word as somebody else, who must not find it.
     async fn spy(&mut self) -> Held {
         let owners = self.book.owners().into_iter().chain(self.book.agents());
         let owners: Vec<_> = owners.collect();
@@ -255,7 +258,7 @@ impl Run {
         self.search(&scope, &owner, query).await.map(drop)
     }
 
-    /// What an owner finds, in which there is nothing that is somebody else's or forgotten.
+    /// Searches as an owner. The hits must hold no word of another owner and no forgotten word.
     pub(crate) async fn search(
         &mut self,
         scope: &Scope,
@@ -335,7 +338,7 @@ impl Run {
         Ok(())
     }
 
-    /// Somebody talks to the model's server: what runs there for us is cut off before any time passes.
+    /// A person starts to use the model server. Our calls there must be cancelled before any time passes.
     async fn talk_begins(&mut self) -> Held {
         if !self.world.talk() {
             return Ok(());
@@ -380,7 +383,7 @@ fn question(scope: &Scope, owner: &Owner, query: String) -> Search {
         messages_max: HITS_MAX,
         filter: None,
         as_of: None,
-        // The same for every question: what is fresh does not change between two.
+        // Every question uses the same time, so recency does not differ between two of them.
         asked_at: Some(Timestamp::from_millis(ManualClock::START_MILLIS)),
         score_min: 0.0,
         tokens_max: None,

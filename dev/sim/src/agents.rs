@@ -1,6 +1,7 @@
-//! Agents that work with tools, what they learn of it, and what people think of that.
+//! Agents that work with tools, the cases and skills that come of it, and people's judgement of the skills.
 //!
-//! Owns: their talks, judging and changing a skill, what must hold of cases and skills. Never: sending a talk.
+//! Owns: the agents' sessions, judging and editing a skill, the invariants of cases and skills. Never:
+//! sending messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +16,14 @@ use crate::steps::{Promise, Run, Step};
 use crate::world::Held;
 
 const AGENTS: [&str; 2] = ["coder", "tester"];
-/// Who answers a call.
+/// Sender of tool results.
 const TOOL: &str = "shell";
 
-/// A line of a talk, with a place for its word, and what is called with it.
+/// A line of a session: role, text with a place for its word, and arguments of the tool call, if any.
 type Line = (Role, &'static str, Option<&'static str>);
 
 impl Run {
-    /// Somebody asks an agent for something, which it does with tools.
+    /// A user gives an agent a task, and the agent works on it with tools.
     pub(crate) fn working(&mut self) -> Promise {
         let key = self.session();
         let mut users = self.users(&key);
@@ -85,7 +86,7 @@ impl Run {
 
     fn lines(&self) -> Vec<Line> {
         let mut lines: Vec<Line> = vec![(Role::User, "Please deploy the {} service to staging.", None)];
-        // So few fit into one memcell.
+        // At most four calls, so all fit into one memcell.
         for _ in 0..=self.dice.below(3) {
             lines.push((Role::Assistant, "Now the {}.", Some("deploy {} --env staging")));
             let result = self
@@ -150,7 +151,7 @@ impl Run {
         Ok(())
     }
 
-    /// A skill, that one or any, with its file.
+    /// A skill with its file: the skill with this id, or any.
     async fn skill(&mut self, id: Option<&EntryId>) -> Held<Option<(VaultPath, Entry)>> {
         let entries = self.entries().await?.into_iter();
         let is_it = |entry: &Entry| entry.kind == EntryKind::Skill && id.is_none_or(|id| entry.id == *id);
@@ -158,8 +159,8 @@ impl Run {
         Ok(self.dice.pick(&skills))
     }
 
-    /// Every piece of work that is worth it is told once, and nothing else is; a skill has cases, and stays as a person
-    /// judged it.
+    /// Checks that each trajectory worth a case has one and that no other case exists. A skill must have its
+    /// cases and keep the state in which a person judged it.
     pub(crate) fn check_agents(&self, cells: &[Cell], entries: &[(VaultPath, Entry)]) -> Held {
         let keys = |(_, entry): &(VaultPath, Entry)| {
             let key = (entry.scope.clone(), entry.owner.clone(), entry.id.clone());

@@ -1,6 +1,8 @@
-//! The model server: well, slow, silent, refusing, used up, or talking nonsense; and whoever talks to it.
+//! The model server in its moods (well, slow, silent, refusing, out of tokens, answering nonsense) and the
+//! people who use it.
 //!
-//! Owns: its moods, and that no background call begins or goes on while somebody talks (invariant 9). Never: a useful answer.
+//! Owns: the moods; the check that no background call starts or continues while a person uses the server
+//! (invariant 9). Never: a useful answer.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,7 +18,7 @@ use crate::dice::Dice;
 pub(crate) enum Mood {
     #[default]
     Well,
-    /// Well, after minutes.
+    /// Answers well, after minutes.
     Slow,
     Silent,
     Refusing,
@@ -36,7 +38,7 @@ impl Mood {
     ];
 }
 
-/// The server, which outlives the process.
+/// The server. It outlives the simulated process.
 #[derive(Debug)]
 pub(crate) struct Backend {
     dice: Arc<Dice>,
@@ -66,7 +68,7 @@ impl Backend {
         self.state().mood = mood;
     }
 
-    /// A slow server is quick again.
+    /// Makes a slow server quick again.
     pub(crate) fn hurry(&self) {
         let mut state = self.state();
         if state.mood == Mood::Slow {
@@ -74,17 +76,17 @@ impl Backend {
         }
     }
 
-    /// How many calls there were.
+    /// Number of calls so far.
     pub(crate) fn calls(&self) -> usize {
         self.state().calls
     }
 
-    /// What was done that must not be.
+    /// The invariant that a call broke, if any.
     pub(crate) fn broken(&self) -> Option<&'static str> {
         self.state().broken
     }
 
-    /// How many calls run.
+    /// Number of calls that run now.
     pub(crate) fn running(&self) -> usize {
         self.state().running
     }
@@ -94,7 +96,7 @@ impl Backend {
     }
 }
 
-/// Somebody talks to the server, until it is dropped.
+/// A person uses the server until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Talk {
     backend: Arc<Backend>,
@@ -174,7 +176,8 @@ impl Chat for Backend {
     }
 }
 
-/// A usable answer: a talk is one part, and a skill has the steps of its cases. Other questions are left to the rules.
+/// A usable answer to two questions: one part for a segmentation, the steps of the cases for a skill. Other
+/// questions get none, so the rules take over.
 fn well(request: &ChatRequest) -> Option<String> {
     let user = &request.messages.get(1)?.content;
     if request

@@ -1,20 +1,22 @@
-//! What clients, people and their requests make true, kept beside Quipu: who said what and was told that it is kept, what was
-//! forgotten, what a person wrote.
+//! The record of expected state, kept outside Quipu: who said something and got an acknowledgement, which
+//! messages were forgotten, which texts a person wrote.
 //!
-//! Owns: the fate of every word. Never: asking Quipu. Everything said or written holds a word that nothing else holds.
+//! Owns: the fate of every word. Never: calls to Quipu. Each message and each edit holds one word that occurs
+//! nowhere else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Entry, EntryId, MessageId, Name, Owner, Scope, SessionId, SessionKey, SkillStatus, Timestamp};
 use ports::{Accepted, VaultPath};
 
-/// A number that stands in one text, as [`word`].
+/// Number of a word, see [`word`].
 pub(crate) type Word = usize;
 
-/// Both ends of a word. No id has the letter `l`, so an id has no word either, whatever stands beside it in a file.
+/// Both ends of a word. No id has the letter `l`, so an id never completes a word with the characters next to
+/// it in a file.
 const WORD_END: &str = "zl";
 
-/// The word of that number: nobody's language has it.
+/// Spells the word of a number. It occurs in no natural language.
 pub(crate) fn word(number: Word) -> String {
     format!("{WORD_END}{number}{WORD_END}")
 }
@@ -34,23 +36,23 @@ pub(crate) fn words(bytes: &[u8]) -> BTreeSet<Word> {
     words
 }
 
-/// What became of something.
+/// The fate of a message or an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fate<T = ()> {
-    /// It was acknowledged, and nobody asked to forget it.
+    /// Acknowledged, and nobody asked to forget it.
     Kept(T),
-    /// It may be there or not: no answer came.
+    /// No answer came: it may be stored or not.
     Unsure,
-    /// Somebody had it forgotten, or never said it again.
+    /// Forgotten on request, or never sent again.
     Gone,
 }
 
-/// What a message is about.
+/// Subject of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Talk {
     Small,
     Fact,
-    /// Something to come, which makes a foresight.
+    /// An upcoming event, which makes a foresight.
     Plan,
 }
 
@@ -60,13 +62,13 @@ pub(crate) struct Said {
     pub(crate) session: SessionKey,
     pub(crate) word: Word,
     pub(crate) talk: Talk,
-    /// None when an assistant said it.
+    /// None for messages of an assistant.
     pub(crate) user: Option<Owner>,
     pub(crate) time: Timestamp,
     /// The client gave it an id.
     pub(crate) has_id: bool,
     pub(crate) fate: Fate<MessageId>,
-    /// A person took it out of the vault: nothing has to tell it.
+    /// A person deleted its episode from the vault, so no entry has to contain it.
     pub(crate) untold: bool,
 }
 
@@ -74,18 +76,18 @@ pub(crate) struct Said {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Session {
     pub(crate) users: BTreeSet<Owner>,
-    /// Who worked in it with tools.
+    /// Agents that worked in it with tools.
     agents: BTreeSet<Owner>,
-    /// One of several had a part forgotten: what the others keep is theirs to say.
+    /// One of several users had a part forgotten. Whether the rest stays with the others is not checked.
     pub(crate) parted: bool,
 }
 
 /// Where a person wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A file of their own, whole.
+    /// A whole file of their own.
     File,
-    /// In the heading of an entry.
+    /// The heading of an entry.
     Heading(EntryId, SessionId),
     /// A line of a page.
     Page,
@@ -93,7 +95,7 @@ pub(crate) enum Place {
     Skill,
 }
 
-/// What a person wrote.
+/// A text that a person wrote into a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Written {
     pub(crate) owner: (Scope, Owner),
@@ -102,46 +104,47 @@ pub(crate) struct Written {
     pub(crate) text: String,
     pub(crate) word: Word,
     pub(crate) fate: Fate,
-    /// Which process ran when they did.
+    /// Number of the process that ran at that time.
     pub(crate) process: usize,
 }
 
-/// Where an entry belongs, and its id.
+/// Scope, owner and id of an entry.
 pub(crate) type Key = (Scope, Owner, EntryId);
 
-/// A skill of which a person said what they think, as it stood then.
+/// A skill that a person approved or rejected, as it read at that time.
 #[derive(Debug, Clone)]
 pub(crate) struct Judged {
     pub(crate) status: SkillStatus,
     pub(crate) skill: Entry,
 }
 
-/// What somebody asks to forget.
+/// A request to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Forgetting {
     Session(SessionKey),
     Owner(Scope, Owner),
     Part(SessionKey, Owner),
-    /// An episode, with the messages that it tells.
+    /// An episode, with its messages.
     Entry(SessionKey, Owner, EntryId, BTreeSet<MessageId>),
 }
 
-/// Everything that must be true.
+/// The expected state of all stores.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
     pub(crate) said: Vec<Said>,
     pub(crate) sessions: BTreeMap<SessionKey, Session>,
     pub(crate) written: Vec<Written>,
-    /// Entries that are never there again.
+    /// Entries that must never return.
     pub(crate) gone: BTreeSet<Key>,
     pub(crate) judged: BTreeMap<Key, Judged>,
-    /// What stood in a skill that a person judged or changed is theirs now, whatever it was made of.
+    /// Words of skills that a person judged or edited. The skill is that person's text now, so deleting its
+    /// sources does not remove them.
     adopted: BTreeSet<(Scope, Owner, Word)>,
-    /// Entries that a person took out of their files, or may have by taking back a run.
+    /// Entries that a person deleted from their files, or may have deleted by undoing a run.
     pub(crate) taken: BTreeSet<EntryId>,
-    /// Words of these that nobody had forgotten: only the history may tell of them.
+    /// Words of deleted entries that nobody had forgotten. Only the history may hold them.
     pub(crate) past: BTreeSet<Word>,
-    /// Who shall not find what was said in a session before.
+    /// Owners who must not find the earlier messages of a session.
     revoked: BTreeSet<(Owner, SessionKey)>,
     words: Word,
 }
@@ -152,7 +155,7 @@ impl Book {
         self.words
     }
 
-    /// A message is on its way.
+    /// Records that a message is being sent.
     pub(crate) fn sends(&mut self, said: Said) -> usize {
         let session = self.sessions.entry(said.session.clone()).or_default();
         if let Some(user) = &said.user {
@@ -163,13 +166,13 @@ impl Book {
         self.said.len() - 1
     }
 
-    /// An agent works in a session.
+    /// Records that an agent works in a session.
     pub(crate) fn works(&mut self, session: &SessionKey, agent: Owner) {
         let session = self.sessions.entry(session.clone()).or_default();
         session.agents.insert(agent);
     }
 
-    /// A person makes a skill theirs.
+    /// Records that a person took over a skill.
     pub(crate) fn adopts(&mut self, skill: &Entry) {
         for word in words(format!("{} {} {}", skill.subject, skill.summary, skill.body).as_bytes()) {
             self.adopted
@@ -177,8 +180,8 @@ impl Book {
         }
     }
 
-    /// A message is sent once more. One that nothing had stored before somebody forgot its session is new to Quipu: until an answer
-    /// comes nobody knows whether it is there.
+    /// Records that a message is sent once more. If nothing had stored it before its session was forgotten,
+    /// it is new to Quipu: until an answer comes its fate is unknown.
     pub(crate) fn is_sent_again(&mut self, said: usize) {
         let said = &mut self.said[said];
         if said.fate == Fate::Gone {
@@ -189,9 +192,10 @@ impl Book {
         }
     }
 
-    /// A message that was forgotten before its client heard of it is left out of a retry.
+    /// Records an acknowledgement. A retry leaves out a message that was forgotten before its client got the
+    /// answer.
     ///
-    /// Two messages without two ids, with the same words at the same time, are one.
+    /// Two messages with the same words and the same time are one, unless both have client ids.
     pub(crate) fn is_acknowledged(&mut self, number: usize, accepted: Accepted) {
         let is_one = |(other, earlier): (usize, &Said)| {
             let said = &self.said[number];
@@ -212,7 +216,7 @@ impl Book {
         }
     }
 
-    /// Somebody asked to forget; until that is answered nobody knows how far it went.
+    /// Records a request to forget. Until it is answered its progress is unknown.
     pub(crate) fn is_forgetting(&mut self, what: &Forgetting) {
         self.forget(what, &Fate::Unsure);
         for written in &mut self.written {
@@ -223,7 +227,7 @@ impl Book {
         }
     }
 
-    /// It is forgotten.
+    /// Records that the request to forget succeeded.
     pub(crate) fn is_forgotten(&mut self, what: &Forgetting) {
         self.forget(what, &Fate::Gone);
         for written in &mut self.written {
@@ -275,7 +279,7 @@ impl Book {
         }
     }
 
-    /// A person took an entry out of its file.
+    /// Records that a person deleted an entry from its file.
     pub(crate) fn is_taken_out(&mut self, id: &EntryId, messages: &BTreeSet<MessageId>) {
         for said in &mut self.said {
             said.untold |= matches!(&said.fate, Fate::Kept(id) if messages.contains(id));
@@ -289,7 +293,7 @@ impl Book {
         }
     }
 
-    /// A person takes back the run that wrote an entry: whether it stands is theirs to say.
+    /// Records that a person undid the run that wrote an entry. The entry may now exist or not.
     pub(crate) fn is_doubtful(&mut self, entry: &Entry) {
         let turns = entry.turns.iter().map(|turn| &turn.id);
         let messages: BTreeSet<MessageId> = turns.chain(&entry.sources).cloned().collect();
@@ -299,7 +303,7 @@ impl Book {
         self.taken.insert(entry.id.clone());
     }
 
-    /// How often each word must and may be in the ledger.
+    /// How often each word must be in the ledger, and how often it may be there.
     pub(crate) fn counts(&self) -> BTreeMap<Word, (usize, usize)> {
         let mut counts: BTreeMap<Word, (usize, usize)> = BTreeMap::new();
         for said in &self.said {
@@ -313,7 +317,7 @@ impl Book {
         counts
     }
 
-    /// The words that may stand anywhere.
+    /// Words that any store may hold.
     pub(crate) fn alive(&self) -> BTreeSet<Word> {
         let counts = self.counts().into_iter();
         let said = counts.filter(|(_, (_, most))| *most > 0).map(|(word, _)| word);
@@ -339,7 +343,7 @@ impl Book {
         said.chain(written.map(|one| one.word)).chain(adopted).collect()
     }
 
-    /// Everyone who spoke, with the tenant.
+    /// Everyone who spoke, with the scope.
     pub(crate) fn owners(&self) -> BTreeSet<(Scope, Owner)> {
         let sessions = self.sessions.iter();
         sessions
@@ -347,7 +351,7 @@ impl Book {
             .collect()
     }
 
-    /// Every agent that worked, with the tenant.
+    /// Every agent that worked, with the scope.
     pub(crate) fn agents(&self) -> BTreeSet<(Scope, Owner)> {
         let sessions = self.sessions.iter();
         sessions
@@ -361,7 +365,7 @@ impl Book {
     }
 }
 
-/// Whether what a person wrote goes with what is forgotten.
+/// Whether a request to forget also deletes a text that a person wrote.
 fn is_taken(written: &Written, what: &Forgetting) -> bool {
     match (what, &written.place) {
         (Forgetting::Owner(scope, owner), _) => written.owner == (scope.clone(), owner.clone()),
@@ -390,7 +394,7 @@ mod tests {
     fn every_word_is_found_and_an_id_beside_other_text_is_none() {
         let text = format!("about {}and {}{}", word(7), word(12), word(12));
         assert_eq!(words(text.as_bytes()), BTreeSet::from([7, 12]));
-        // A job's subject and its state, as they stand in a row of the ledger's file.
+        // A job's subject next to its state, as in a row of the ledger's file.
         assert_eq!(
             words(b"write_cellmc_20260302_8gksmvzzq787zqueued"),
             BTreeSet::new()

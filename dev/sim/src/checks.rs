@@ -1,4 +1,4 @@
-//! Coming to rest, and what must hold then; and what must hold right after a start.
+//! Bringing a run to rest, the invariants that hold at rest, and those that hold right after a start.
 //!
 //! Owns: the comparison of the stores with the book. Never: changing a store.
 
@@ -18,20 +18,22 @@ use crate::hands::{is_of_memcell, session_of};
 use crate::steps::Run;
 use crate::world::{Held, Ledger};
 
-/// How often something that is refused is asked again, and how often runs are looked at, before they count as stuck.
+/// Maximum number of retries of a refused request, and of polls for open runs. Beyond it the run counts as
+/// stuck.
 const TRIES: usize = 200;
 
-/// Scores that differ by less are the same.
+/// Scores that differ by less count as equal.
 const SCORE_APART: f32 = 1e-6;
 
-/// Questions that are asked before a rebuild and after it.
+/// Number of questions asked before and after a rebuild.
 const ASKED: usize = 8;
 
-/// A message's places: how many buffers and how many memcells it is in.
+/// By message: in how many buffers and in how many memcells it is.
 type Places = BTreeMap<MessageId, (usize, usize)>;
 
 impl Run {
-    /// Nothing fails any more, the models are well, everybody is answered, all work is done: then everything must hold.
+    /// Lifts all faults, sets the models to well, retries every open request and finishes all work. Then it
+    /// checks everything.
     pub(crate) async fn rest(&mut self) -> Held {
         self.world.faults.lift();
         self.world.backend.set(Mood::Well);
@@ -74,20 +76,20 @@ impl Run {
                 if has_revived {
                     return Ok(());
                 }
-                // Time passes meanwhile, and buffers are cut.
+                // This takes time, in which buffers are cut.
                 self.revive().await?;
                 has_revived = true;
                 continue;
             }
             self.world.breathe(100).await;
-            // Some wait for a quiet hour, or for tomorrow.
+            // Some runs wait for a quiet hour, or for the next day.
             let seconds = 10 * tried * tried;
             self.world.clock.advance(Duration::from_secs(seconds as u64));
         }
         Err(format!("a run never comes to an end: {:?}", self.runs().await?))
     }
 
-    /// What was given up is tried again when a person asks for it, and succeeds.
+    /// Triggers every dead-lettered run again, as a person would. Each must succeed.
     async fn revive(&mut self) -> Held {
         let given_up = self.runs().await?;
         let given_up = given_up.iter().filter(|run| run.state == RunState::DeadLetter);
@@ -131,7 +133,8 @@ impl Run {
         self.check_history().await
     }
 
-    /// Invariant 1: what was acknowledged is in the buffer or in exactly one memcell, once; what was forgotten is in neither.
+    /// Invariant 1: an acknowledged message is once in the buffer or in exactly one memcell; a forgotten one
+    /// is in neither.
     pub(crate) async fn check_places(&mut self) -> Held<Vec<Cell>> {
         let ledger = self.world.ledger()?;
         let cells = self.cells(&ledger).await?;
@@ -185,7 +188,7 @@ impl Run {
         Ok(cells)
     }
 
-    /// Every memcell, by the job that writes it.
+    /// Every memcell, found through the job that writes it.
     async fn cells(&self, ledger: &Ledger) -> Held<Vec<Cell>> {
         let scopes: BTreeSet<&Scope> = self.book.sessions.keys().map(|key| &key.scope).collect();
         let mut cells = Vec::new();
@@ -214,7 +217,8 @@ impl Run {
         Ok(cells)
     }
 
-    /// Invariant 2: what a memcell tells is in its owners' files, once, and nothing else is.
+    /// Invariant 2: each memcell has exactly one episode in the files of each owner, and no other episode
+    /// exists.
     fn check_told(&self, cells: &[Cell], entries: &[(VaultPath, Entry)]) -> Held {
         let mut standing: BTreeMap<(&Scope, &Owner, &EntryId), &Entry> = BTreeMap::new();
         for (path, entry) in entries {
@@ -263,7 +267,7 @@ impl Run {
             .is_none_or(|session| session.parted)
     }
 
-    /// The index shows the vault, and nothing else.
+    /// The index shows the vault and nothing else.
     fn check_index(&self, entries: &[(VaultPath, Entry)]) -> Held {
         let docs = entries
             .iter()
@@ -282,7 +286,7 @@ impl Run {
         Ok(())
     }
 
-    /// What was forgotten is nowhere: in no file of the vault, no row, no byte of the ledger.
+    /// Forgotten words are in no file of the vault, no row of the index and no byte of the ledger.
     fn check_gone(&self, entries: &[(VaultPath, Entry)]) -> Held {
         let alive = self.book.alive();
         let check = |bytes: &[u8], place: &str| match words(bytes).difference(&alive).next() {
@@ -318,7 +322,7 @@ impl Run {
         format!("{said:?} {written:?} was forgotten and is in {place}: {line:?}")
     }
 
-    /// What a person wrote is there, byte for byte.
+    /// Each text that a person wrote is in its file, byte for byte.
     fn check_written(&self) -> Held {
         for written in self.book.written.iter().filter(|one| one.fate == Fate::Kept(())) {
             let bytes = self.world.vault.bytes(&written.path).unwrap_or_default();
@@ -337,7 +341,7 @@ impl Run {
         Ok(())
     }
 
-    /// No run is lost: who announced something, and was told that it is kept, has a foresight of it.
+    /// No run is lost: an acknowledged message that announces an event has a foresight.
     fn check_foresights(&self, entries: &[(VaultPath, Entry)]) -> Held {
         let counts = self.book.counts();
         let told = entries.iter().filter(|(_, entry)| is_of_memcell(entry));
@@ -364,7 +368,7 @@ impl Run {
         Ok(())
     }
 
-    /// Invariant 3: an index that is made anew gives the same answers.
+    /// Invariant 3: a rebuilt index gives the same answers.
     async fn check_rebuild(&mut self) -> Held {
         let engine = self.engine();
         let state = self.state().await?;
@@ -382,7 +386,7 @@ impl Run {
             let found = self.find(&scope, &owner, word).await;
             let after = found.map_err(|error| format!("invariant 3, after a rebuild: {error}"))?;
             if self.state().await? != state || self.is_bare() {
-                // A run wrote meanwhile, or what was bare has its vectors again.
+                // A run wrote meanwhile, or rows without vectors got them.
                 return Ok(());
             }
             if let Some(differs) = before
@@ -400,7 +404,7 @@ impl Run {
 }
 
 impl Run {
-    /// What answers are made of: the vault, and what is buffered.
+    /// The sources of answers: the files of the vault and the buffered messages.
     async fn state(&mut self) -> Held<(Vec<Option<Vec<u8>>>, Vec<Message>)> {
         let vault = &self.world.vault;
         let files = vault.paths().iter().map(|path| vault.bytes(path)).collect();
@@ -414,7 +418,7 @@ impl Run {
     }
 }
 
-/// Where two answers differ, if they do.
+/// The first difference of two answers, if any.
 fn difference(before: &Found, after: &Found) -> Option<String> {
     let mut all = Vec::new();
     let lists = [
@@ -445,7 +449,7 @@ fn difference(before: &Found, after: &Found) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" AND "))
 }
 
-/// The id of what was acknowledged.
+/// The id of an acknowledged message.
 fn kept(said: &crate::book::Said) -> Option<&MessageId> {
     match &said.fate {
         Fate::Kept(id) => Some(id),

@@ -1,6 +1,6 @@
 //! The one source of every decision: numbers that follow from the seed.
 //!
-//! Owns: the generator. Never: what is decided.
+//! Owns: the generator. Never: a decision.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,17 +19,17 @@ impl Dice {
         usize::try_from(self.next() % (count.max(1) as u64)).expect("it is below the count")
     }
 
-    /// True so many times in a hundred.
+    /// True in `chance` percent of the calls.
     pub(crate) fn percent(&self, chance: u64) -> bool {
         self.next() % 100 < chance
     }
 
-    /// One of them; none of none.
+    /// One of the elements; none if there are none.
     pub(crate) fn pick<T: Clone>(&self, from: &[T]) -> Option<T> {
         from.get(self.below(from.len())).cloned()
     }
 
-    /// One of them, as often as its weight says.
+    /// One of the elements, each as often as its weight says.
     pub(crate) fn weighed<T: Copy>(&self, from: &[(usize, T)]) -> T {
         let mut left = self.below(from.iter().map(|(weight, _)| weight).sum());
         for (weight, one) in from {

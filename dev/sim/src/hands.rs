@@ -1,6 +1,6 @@
-//! What people do to files: they write some of their own, add to headings and pages, take episodes out.
+//! Edits of files by people: new files, additions to headings and pages, deleted episodes.
 //!
-//! Owns: the hands, and reading the vault. Never: what becomes of it.
+//! Owns: these edits, and reading the vault. Never: the checks of their effects.
 
 use std::collections::BTreeSet;
 
@@ -105,7 +105,7 @@ impl Run {
         });
     }
 
-    /// An episode that tells a memcell, with its file.
+    /// An episode of a memcell, with its file.
     pub(crate) async fn episode(&mut self) -> Held<Option<(VaultPath, Entry)>> {
         let entries = self.entries().await?.into_iter();
         let episodes: Vec<_> = entries.filter(|(_, entry)| is_of_memcell(entry)).collect();
@@ -125,13 +125,13 @@ impl Run {
     }
 }
 
-/// Whether an entry tells a memcell.
+/// Whether an entry is the episode of a memcell.
 pub(crate) fn is_of_memcell(entry: &Entry) -> bool {
     let parent = entry.parent.as_ref();
     entry.kind == EntryKind::Episode && parent.is_some_and(|parent| parent.kind == ParentKind::Memcell)
 }
 
-/// The session that an episode tells of.
+/// The session of an episode.
 pub(crate) fn session_of(entry: &Entry) -> SessionKey {
     SessionKey {
         scope: entry.scope.clone(),

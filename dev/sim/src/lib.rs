@@ -1,11 +1,13 @@
-//! A whole Quipu in one thread: clients, people with editors, a model server with moods, clocks that are set, processes that die
-//! at any call of a store. Every decision comes from one seed, so that a run can be repeated.
+//! A whole Quipu in one thread: clients, people with editors, a model server with moods, clocks that are set,
+//! and processes that die at any call of a store. Every decision comes from one seed, so a run can be
+//! repeated.
 //!
-//! Owns: the run and its trace. Never: a decision that the seed does not make, or a rule of what Quipu should do beyond
-//! its promises.
+//! Owns: the run and its trace. Never: a decision that the seed does not make, or a rule beyond Quipu's
+//! promises.
 //!
-//! Reading order: [`world`] (what outlives a process, and the process), [`backend`] (the model server), [`steps`], [`acts`],
-//! [`says`], [`agents`], [`hands`] and [`past`] (what happens), [`book`] (what must be true), [`checks`] (whether it is).
+//! Reading order: [`world`] (the process, and everything that outlives it), [`backend`] (the model server),
+//! [`steps`], [`acts`], [`says`], [`agents`], [`hands`] and [`past`] (the actions), [`book`] (the expected
+//! state), [`checks`] (the comparison).
 
 mod acts;
 mod agents;
@@ -24,17 +26,17 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use steps::Run;
 
-/// How much of the trace a failure shows.
+/// Number of trace lines that a failure shows.
 const SHOWN: usize = 40;
 
-/// A run: its seed, and how many things happen in it.
+/// A run: its seed and its number of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
     pub seed: u64,
     pub steps: usize,
 }
 
-/// The line that repeats the run.
+/// The command line that repeats the run.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -45,14 +47,14 @@ impl fmt::Display for Plan {
     }
 }
 
-/// What a run did in which every promise was kept.
+/// Result of a run in which every promise was kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Of everything that happened, in order.
+    /// Hash of the whole trace, in order.
     pub hash: u64,
     pub sessions: usize,
     pub messages: usize,
-    /// Processes that died, those that were stopped in order not included.
+    /// Processes that died; a shutdown does not count.
     pub deaths: usize,
     pub model_calls: usize,
     /// Calls of the stores.
@@ -74,7 +76,7 @@ impl fmt::Display for Report {
 pub struct Broken {
     pub plan: Plan,
     pub what: String,
-    /// The last things that happened.
+    /// The newest lines of the trace.
     pub trace: Vec<String>,
 }
 
@@ -87,7 +89,7 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Runs a plan to its end, or to the first promise that is not kept. It needs the thread for itself.
+/// Runs a plan to its end, or to the first promise that is not kept. It must be alone on its thread.
 ///
 /// # Panics
 /// When there is no temporary folder, or a part of Quipu panics where a client would see it.

@@ -1,6 +1,6 @@
-//! `cargo run -p sim -- --seed S --steps N`: one run, and the line that repeats it.
+//! `cargo run -p sim -- --seed S --steps N`: one run, and the command line that repeats it.
 //!
-//! Owns: the arguments and the exit code. Never: anything of a run.
+//! Owns: the arguments and the exit code. Never: a part of the run.
 
 use std::process::ExitCode;
 

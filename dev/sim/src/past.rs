@@ -1,6 +1,6 @@
-//! The vault's own history: taking back what a run wrote, and what it must tell and not tell.
+//! The vault's own history: undoing runs, and the check of every recorded change.
 //!
-//! Owns: undoing, and the look at every recorded change. Never: what a run writes.
+//! Owns: undo, and that check. Never: the texts that a run writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::book::{Fate, Place, words};
 use crate::steps::Run;
 use crate::world::Held;
 
-/// Runs that are taken back are among so many that changed something last.
+/// An undone run is one of this many that changed something last.
 const UNDONE: usize = 12;
-/// What the run of each strategy may touch, as a part of a path.
+/// Parts of the paths that the runs of each strategy may change.
 const TOUCHES: [(&str, &[&str]); 6] = [
     ("extract_foresight", &["/foresights/"]),
     ("extract_user_profile", &["/profile"]),
@@ -26,10 +26,10 @@ const TOUCHES: [(&str, &[&str]); 6] = [
 ];
 
 impl Run {
-    /// A person takes back a run.
+    /// A person undoes a run.
     pub(crate) async fn undo(&mut self) -> Held {
         let changes = self.log().await;
-        // A fault may hit the look.
+        // The read may meet a planned fault.
         let Ok(changes) = changes else { return Ok(()) };
         let runs: Vec<&ports::Run> = changes.iter().filter_map(run_of).take(UNDONE).collect();
         let Some(run) = self.dice.pick(&runs).cloned() else {
@@ -72,7 +72,7 @@ impl Run {
         let is_told = matches!(&change.by, By::Run { undoes: Some(of), .. } if *of == run.id);
         let entries = self.entries().await?;
         let is_its = |entry: &Entry| names(&added, entry) && !names(&removed, entry);
-        // Another owner's copy, which another run wrote, has the same id in another file.
+        // Another run wrote another owner's copy. It has the same id, in another file.
         let is_touched = |path: &VaultPath| touched.contains(&format!("a/{path}\n"));
         let mut standing = entries.iter().filter(|(path, _)| is_touched(path));
         let stands = standing.find(|(_, entry)| is_its(entry));
@@ -101,8 +101,8 @@ impl Run {
         diff.map_err(|error| error.to_string())
     }
 
-    /// All is recorded; what was forgotten is in no change; each change of a run names it and touches only what the run may
-    /// write; what a person wrote is recorded as theirs.
+    /// Checks four rules. Every change is recorded. No change holds forgotten words. Each change of a run
+    /// names that run and touches only files that the run may write. A person's text is recorded as theirs.
     pub(crate) async fn check_history(&mut self) -> Held {
         self.record_all().await;
         let known = self.runs().await?.into_iter();
@@ -126,7 +126,7 @@ impl Run {
             let may_touch = TOUCHES.iter().find(|(strategy, _)| *strategy == run.strategy);
             let is_right = match may_touch {
                 Some((strategy, parts)) => {
-                    // A run of whom the store knows nothing any more was about somebody who was forgotten.
+                    // A run that the store no longer has was about a forgotten owner.
                     let is_of = known.get(&*run.id).is_none_or(|of| of == strategy);
                     let mut files = change.files.iter();
                     is_of && files.all(|path| parts.iter().any(|part| path.contains(part)))
@@ -149,7 +149,7 @@ impl Run {
         Ok(())
     }
 
-    /// Waits until what changed beside memory is recorded, as it is when that was quiet for a while.
+    /// Waits until changes outside memory are recorded; the history records them after a quiet period.
     async fn record_all(&mut self) {
         for _ in 0..3 {
             self.world.clock.advance(Duration::from_secs(11));

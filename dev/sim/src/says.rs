@@ -1,6 +1,6 @@
-//! What is said, by whom and in which session.
+//! The messages of people: sender, session and text.
 //!
-//! Owns: people's words. Never: sending them, or the work of agents with tools (`agents`).
+//! Owns: people's texts. Never: sending them, or the work of agents with tools (`agents`).
 
 use memory::Add;
 use model::{Content, Message, MessageId, Name, Owner, Role, Scope, SessionId, SessionKey, Timestamp};
@@ -9,9 +9,9 @@ use ports::{Clock as _, Ids as _, JobId, NewMessage};
 use crate::book::{Fate, Said, Talk, name, word};
 use crate::steps::{Promise, Run};
 
-/// Sessions that people come back to.
+/// Number of sessions that people may continue.
 const RECENT: usize = 8;
-/// Sessions after which other people come: nobody's memory grows without end.
+/// After this many sessions other people come, so no owner's memory grows without end.
 const GENERATION: usize = 24;
 const USERS: usize = 4;
 pub(crate) const MINUTE_MILLIS: i64 = 60_000;
@@ -34,7 +34,7 @@ impl Run {
         found.expect("they are numbered")
     }
 
-    /// Who spoke in a session.
+    /// The users who spoke in a session.
     pub(crate) fn users(&self, key: &SessionKey) -> Vec<Owner> {
         let standing = self.book.sessions.get(key);
         standing.map_or_else(Vec::new, |session| session.users.iter().cloned().collect())
@@ -45,7 +45,7 @@ impl Run {
         Owner::user(name(&format!("u{number}")))
     }
 
-    /// Somebody, a few messages, perhaps an answer; in a session of one or two.
+    /// A few messages of one user, perhaps with an answer, in a session of one or two users.
     pub(crate) fn saying(&mut self) -> Promise {
         let key = self.session();
         let mut users = self.users(&key);
@@ -97,7 +97,7 @@ impl Run {
         is_task.then(|| JobId(format!("{:016x}{:016x}", self.dice.next(), self.dice.next())))
     }
 
-    /// What is said, sometimes once more what was said last.
+    /// A message; sometimes it repeats the last one.
     fn one_said(
         &mut self,
         key: &SessionKey,

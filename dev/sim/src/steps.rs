@@ -1,6 +1,6 @@
-//! The run: what happens next, as the seed says, what is written down of it, and dying.
+//! The run: the seed chooses the next step, the trace records it, and the process may die in it.
 //!
-//! Owns: the order of things. Never: how something is done (`acts`), or what must be true (`book`).
+//! Owns: the order of steps. Never: a step's work (`acts`), or the expected state (`book`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::dice::Dice;
 use crate::world::{Held, World};
 use crate::{Plan, Report};
 
-/// A store fails or dies within so many calls of being told to.
+/// A planned fault hits one of this many next store calls.
 const FAULT_WITHIN: usize = 80;
-/// Others get up to so many turns between two steps, so that work is at any stage when something happens to it.
+/// Maximum number of turns that other tasks get between two steps, so a step meets work at any stage.
 pub(crate) const TURNS_MAX: usize = 60;
 
-/// What can happen.
+/// A step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Say,
@@ -54,7 +54,7 @@ pub(crate) enum Step {
     Rest,
 }
 
-/// How often each happens.
+/// Weight of each step.
 const STEPS: [(usize, Step); 29] = [
     (240, Step::Say),
     (60, Step::Work),
@@ -87,10 +87,10 @@ const STEPS: [(usize, Step); 29] = [
     (12, Step::Rest),
 ];
 
-/// What a client asks again until it is answered.
+/// A request that a client retries until it is answered.
 #[derive(Debug, Clone)]
 pub(crate) enum Promise {
-    /// With the numbers of what it says in the book, and whether the client waits until it is memory.
+    /// With the numbers of its messages in the book, and whether the client waits until they are memory.
     Add(Add, Vec<usize>, bool),
     Forget(Forgetting),
 }
@@ -107,7 +107,8 @@ pub(crate) struct Run {
     deaths: usize,
     /// Processes that were started.
     pub(crate) processes: usize,
-    /// The last one in which the embedder refused: what it had buffered then is found by its words alone.
+    /// Number of the last process in which the embedder refused. Its buffered messages are found by their
+    /// words alone.
     bare: usize,
 }
 
@@ -127,7 +128,7 @@ impl Run {
         }
     }
 
-    /// Everything that happened.
+    /// All trace lines.
     pub(crate) fn trace(&self) -> &[String] {
         &self.trace
     }
@@ -143,7 +144,7 @@ impl Run {
         }
     }
 
-    /// Writes down what happened.
+    /// Adds a line to the trace.
     pub(crate) fn note(&mut self, what: impl std::fmt::Display) {
         let millis = self.world.clock.elapsed().as_millis();
         let calls = self.world.faults.made();
@@ -167,7 +168,7 @@ impl Run {
             .try_for_each(|step| self.mortal(step))
     }
 
-    /// Does it, unless the process dies of it; then, and where it was stopped, another one is started.
+    /// Runs a step and starts another process if this one died or was stopped.
     fn mortal(&mut self, step: Step) -> Held {
         let faults = self.world.faults.clone();
         let runtime = self.world.runtime();
@@ -190,7 +191,8 @@ impl Run {
         }
     }
 
-    /// The process died; whatever the stores hold is left.
+    /// Buries a dead process. The stores keep their state, except an index that is wiped or damaged at
+    /// random.
     fn bury(&mut self) -> Held {
         self.deaths += 1;
         let hit = self.world.faults.hit();
@@ -207,7 +209,8 @@ impl Run {
         Ok(())
     }
 
-    /// Starts a process, again if it dies of that, and looks at once whether everything acknowledged is there.
+    /// Starts a process, again if it dies in its start, and checks at once that every acknowledged message is
+    /// there.
     fn open(&mut self) -> Held {
         loop {
             let runtime = self.world.runtime();
@@ -232,7 +235,7 @@ impl Run {
     }
 
     pub(crate) fn plan_fault(&mut self) {
-        // It is noted before the next fault takes its place.
+        // The next fault replaces the record of this one.
         self.is_bare();
         let mode = self.dice.weighed(&[
             (2, Mode::DieBefore),
@@ -249,7 +252,7 @@ impl Run {
         self.world.backend.set(mood);
     }
 
-    /// Time goes on, at once or in pieces, as on a machine that slept.
+    /// Lets time pass, at once or in pieces, as on a machine that slept.
     pub(crate) async fn pass(&mut self) {
         let seconds = self.dice.weighed(&[
             (6, 3),
@@ -268,7 +271,7 @@ impl Run {
         }
     }
 
-    /// What was answered; none for what may be asked again.
+    /// The answer; none after an error that allows a retry. A panic breaks the run.
     pub(crate) fn heard<T>(&mut self, answer: Result<T, EngineError>) -> Held<Option<T>> {
         match answer {
             Ok(answer) => Ok(Some(answer)),

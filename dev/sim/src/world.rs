@@ -1,6 +1,7 @@
-//! What outlives a process, and the process on it.
+//! The simulated process, and everything that outlives it.
 //!
-//! Owns: the stores, time, starting, ending and dying. Never: what is done with a process, or a check beyond invariant 11.
+//! Owns: the stores, time, starting, stopping and killing. Never: requests to a process, or a check beyond
+//! invariant 11.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -34,18 +35,21 @@ use tokio::task::yield_now;
 use crate::backend::{Backend, Talk};
 use crate::dice::Dice;
 
-/// Whether a promise was kept, or which one was not.
+/// A kept promise, or the description of a broken one.
 pub(crate) type Held<T = ()> = Result<T, String>;
 
-/// Whoever is waited for has this often nothing to do before time goes on.
+/// Turns that tasks get before the clock moves on.
 const TURNS: usize = 40;
-/// So many times may pass before what is waited for counts as stuck.
+/// After this many moves of the clock the awaited work counts as stuck.
 const TIMES_MAX: usize = 60_000;
-/// So many pass before a person has talked enough, and a slow model is quick again: every job waits for both, one after the other.
+/// After this many moves a person stops using the model server and a slow model is quick again: every job
+/// waits for both, one after the other.
 const DELAY_TIMES_MAX: usize = 6_000;
-/// What a process may take to end: the engine's work and its writer, the history, the runs and the gate, each with its bound.
+/// Maximum time of a shutdown: the engine's work and its writer, the history, the runs and the gate, each
+/// with its bound.
 const END_MAX: Duration = Duration::from_secs(42);
-/// No memcell of so few messages is told on another thread, whose time is nobody's.
+/// A memcell of up to this many messages is never extracted on another thread, whose time the test does not
+/// control.
 const MESSAGES_MAX: usize = 8;
 
 #[derive(Debug)]
@@ -95,7 +99,7 @@ impl Ledger {
     }
 }
 
-/// A process.
+/// A running process.
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) engine: Engine,
@@ -104,7 +108,7 @@ pub(crate) struct Process {
     pub(crate) talk: RefCell<Option<Talk>>,
 }
 
-/// What outlives it, and where it runs.
+/// The process, its runtime, and everything that outlives it.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) dice: Arc<Dice>,
@@ -118,7 +122,7 @@ pub(crate) struct World {
     /// Whether a chat model is configured.
     has_model: bool,
     process: Option<Process>,
-    /// Where its tasks are; they go with it.
+    /// Runtime of the process's tasks; they end with it.
     runtime: Rc<Runtime>,
 }
 
@@ -157,7 +161,7 @@ impl World {
         }
     }
 
-    /// Where everything runs until the process dies.
+    /// Runtime of the current process; a kill replaces it.
     pub(crate) fn runtime(&self) -> Rc<Runtime> {
         self.runtime.clone()
     }
@@ -174,7 +178,7 @@ impl World {
         self.process.as_mut().expect("one is started before it is used")
     }
 
-    /// The ledger without faults, for whoever looks at it from outside.
+    /// The ledger without faults, for checks from outside the process.
     pub(crate) fn ledger(&mut self) -> Held<Ledger> {
         self.ledger_behind(&Arc::new(Faults::default().at_once()))
     }
@@ -241,7 +245,7 @@ impl World {
         };
         let settings = memory::MemorySettings {
             messages_max: MESSAGES_MAX,
-            // So that the ledger still names every memcell by its job.
+            // The ledger must keep the job of every memcell: the checks find memcells by their jobs.
             task_retention_hours: 1_000_000,
             ..memory::MemorySettings::default()
         };
@@ -278,14 +282,14 @@ impl World {
     /// The process ends where it stands, with everything of it.
     pub(crate) fn kill(&mut self) -> Held {
         if let Some(process) = self.process.take() {
-            // They hold the engine, which holds whom it tells of events.
+            // The strategies hold the engine, and the engine holds the event receiver: a cycle.
             process.offline.register(Vec::new());
         }
         self.runtime = runtime();
         self.has_ended()
     }
 
-    /// The process is asked to end, and does within its bounds; false when it died of it.
+    /// Shuts the process down within its bounds; false when it died meanwhile.
     pub(crate) async fn stop(&mut self) -> Held<bool> {
         self.process_mut().talk.take();
         let process = self.process();
@@ -293,7 +297,7 @@ impl World {
         let ending = async {
             process.offline.stop().await;
             process.engine.shutdown().await;
-            // Not before: what the engine still writes calls for runs.
+            // Only now: the engine's last writes still queue runs.
             process.offline.register(Vec::new());
             process.gates.shutdown(Duration::from_secs(10)).await;
         };
@@ -316,7 +320,7 @@ impl World {
         Ok(ended)
     }
 
-    /// Nobody holds what was a process's own.
+    /// Checks that nothing of an ended process is still held.
     fn has_ended(&mut self) -> Held {
         if self.backend.running() > 0 {
             return Err("invariant 11: a call of the model outlives its process".to_owned());
@@ -331,7 +335,7 @@ impl World {
         Ok(())
     }
 
-    /// Does something while time passes; it is stuck when it takes for ever.
+    /// Awaits work while time passes; an error if it never ends.
     pub(crate) async fn drive<T>(&self, work: impl Future<Output = T>) -> Held<T> {
         let mut work = pin!(work);
         tokio::select! {
@@ -353,7 +357,7 @@ impl World {
         }
     }
 
-    /// Somebody begins to talk to the model's server; false where there is none, or somebody talks already.
+    /// A person starts to use the model server; false without a server, or if a person uses it already.
     pub(crate) fn talk(&mut self) -> bool {
         let backend = self.backend.clone();
         let has_model = self.has_model;
@@ -386,7 +390,7 @@ mod tests {
     fn many_calls_of_a_slow_model_are_waited_for() {
         let world = World::new(&Arc::new(Dice::new(1)));
         world.backend.set(Mood::Slow);
-        // Each takes two minutes and a half; who waits for them looks every second.
+        // Each call takes two and a half minutes; meanwhile another task wakes every second.
         let calls = async {
             for _ in 0..600 {
                 let request = ChatRequest::new(String::new(), String::new(), 10);

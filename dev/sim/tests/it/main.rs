@@ -1,9 +1,9 @@
-//! Twenty seeds of more than two thousand sessions together, and that a seed is all there is to a run.
+//! Twenty seeds, more than two thousand sessions in all; and the same seed gives the same run.
 
 use sim::{Plan, Report};
 
 const STEPS: usize = 165;
-/// What each makes at least; together they make more than two thousand.
+/// Minimum number of sessions of each seed; together they make more than two thousand.
 const SESSIONS_MIN: usize = 80;
 
 fn run(seed: u64, steps: usize) -> Report {
