@@ -1,6 +1,6 @@
-//! The baseline: plain BM25 over the messages of a case, with the product's own words and nothing else of it.
+//! The baseline: plain BM25 over the messages of a case. It shares only the word splitting with the product.
 //!
-//! Owns: that ranking. Never: a weight that was tuned.
+//! Owns: that ranking. Never: a tuned weight.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ const B: f64 = 0.75;
 
 pub(crate) struct Bm25<'a> {
     case: &'a Case,
-    /// By term, the messages that have it, with the number of times.
+    /// By term: the messages that contain it, and how often.
     postings: BTreeMap<String, BTreeMap<usize, f64>>,
-    /// How many terms each message has.
+    /// Number of terms of each message.
     lengths: Vec<f64>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Bm25<'a> {
         }
     }
 
-    /// Messages that share a term with the question, best first; of equals the earlier.
+    /// Messages that share a term with the question, best first; ties by position, earlier first.
     pub(crate) fn rank(&self, question: &str) -> Vec<Ranked> {
         let messages = self.lengths.len() as f64;
         let mean = self.lengths.iter().sum::<f64>() / messages;

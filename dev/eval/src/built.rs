@@ -1,6 +1,6 @@
-//! The built binary as a process of its own, spoken to over HTTP.
+//! The built binary as a process of its own, reached over HTTP.
 //!
-//! Owns: starting and ending it, and what the system says of it. Never: what is measured.
+//! Owns: its start, its end, and the figures that the operating system has of it. Never: a measure.
 
 #![expect(clippy::disallowed_methods, reason = "measuring reads the real clock")]
 
@@ -13,7 +13,7 @@ use anyhow::{Context, bail, ensure};
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-/// Clients of a measurement that has many.
+/// Number of clients of measurements with concurrent requests.
 pub(crate) const CLIENTS: usize = 8;
 
 /// A server of the binary under test.
@@ -35,12 +35,12 @@ impl Server {
         Self::start_with(binary, root, &[]).await
     }
 
-    /// With more arguments of `quipu serve`.
+    /// Starts `quipu serve` with more arguments.
     pub(crate) async fn start_with(binary: &Path, root: &Path, more: &[&str]) -> anyhow::Result<Self> {
         Self::run(Command::new(binary), root, more).await
     }
 
-    /// The binary of a command, with the command's environment.
+    /// Starts the program of a command, with the command's environment.
     pub(crate) async fn run(mut program: Command, root: &Path, more: &[&str]) -> anyhow::Result<Self> {
         let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let child = program
@@ -84,7 +84,7 @@ impl Server {
         Ok(value)
     }
 
-    /// The text of a route below `/api/v2`, with its query.
+    /// Text of the answer of a route below `/api/v2`; the route includes its query.
     pub(crate) async fn get(&self, route: &str) -> anyhow::Result<String> {
         let url = format!("{}/api/v2/{route}", self.url);
         let answer = self.client.get(url).send().await?;
@@ -103,7 +103,7 @@ impl Server {
         Ok(headers)
     }
 
-    /// Waits until no task is left and gives how long that took.
+    /// Waits until no task is left and returns the time that this took.
     pub(crate) async fn settled(&self) -> anyhow::Result<Duration> {
         let started = Instant::now();
         loop {
@@ -146,7 +146,7 @@ impl Server {
     }
 }
 
-/// Sends requests from so many clients at once and gives each one's latency, sorted.
+/// Sends requests from `clients` clients at once and returns the latency of each request, sorted.
 pub(crate) async fn send(
     server: &Server,
     path: &'static str,

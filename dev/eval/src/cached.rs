@@ -1,4 +1,4 @@
-//! Vectors that a slow model made once.
+//! Cached vectors of a slow embedding model.
 //!
 //! Owns: one vector for each text and purpose, in memory. Never: the disk.
 
@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use model::{EmbedderId, Vector};
 use ports::{EmbedError, EmbedPurpose, Embedder};
 
-/// A model that reads no text twice: the cases of LongMemEval share sessions.
+/// An embedder that embeds no text twice: the cases of LongMemEval share sessions.
 #[derive(Debug)]
 pub(crate) struct Cached<E> {
     embedder: E,

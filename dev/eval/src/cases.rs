@@ -1,6 +1,6 @@
-//! What every data set becomes: one owner's messages, and questions with their known evidence.
+//! The common form of all data sets: one owner's messages, and questions with their known evidence.
 //!
-//! Owns: that shape. Never: a format or a measure.
+//! Owns: that form. Never: a file format or a measure.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ use model::{
     Timestamp,
 };
 
-/// One owner with everything that was said, and what is asked.
+/// One owner with all messages and questions.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) owner: Owner,
@@ -25,10 +25,10 @@ pub(crate) struct Question {
     pub(crate) text: String,
     pub(crate) asked_at: Timestamp,
     pub(crate) category: String,
-    /// The messages that answer it; may be empty where only sessions are known.
+    /// The messages with the answer; may be empty if the data set only names sessions.
     pub(crate) messages: BTreeSet<MessageId>,
     pub(crate) sessions: BTreeSet<SessionId>,
-    /// Only messages of users are ranked for it at turn level.
+    /// At turn level, only messages of users are ranked.
     pub(crate) users_only: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Said<'a> {
     pub(crate) text: String,
 }
 
-/// Messages of one sitting are this far apart where the data set only dates the sitting.
+/// Time between two messages of a sitting, if the data set dates only the sitting.
 pub(crate) const PACE_MS: i64 = 20_000;
 
 impl Case {
@@ -83,7 +83,7 @@ impl Case {
     }
 }
 
-/// A name in another script becomes the numbers of its characters.
+/// Spells a name as an id; in another script, each character as its number.
 fn id_of(name: &str) -> String {
     let plain = name.chars().filter(char::is_ascii_alphanumeric);
     let plain: String = plain.map(|c| c.to_ascii_lowercase()).collect();
@@ -94,7 +94,7 @@ fn id_of(name: &str) -> String {
     plain
 }
 
-/// A file's text, unpacked.
+/// The text of a file; `.zst` is unpacked.
 pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let bytes = match path.extension() {

@@ -1,7 +1,9 @@
-//! Changed facts: whether a question finds the current value before the old one, and the old one as of its time.
+//! Changed facts: whether a question finds the current value before the old one, and the old one as of its
+//! time.
 //!
-//! Owns: the pairs written for it (`changed/*.txt`), their corpora and the tables. Never: making rows (`offline`). Each
-//! pair is asked of a corpus of its own, among the talk of other pairs of its set and half about other matters.
+//! Owns: the pairs written for it (`changed/*.txt`), their corpora and the tables. Never: making rows
+//! (`offline`). Each pair has a
+//! corpus of its own, with sittings of other pairs of the same set and half about other matters.
 
 use std::path::PathBuf;
 
@@ -15,9 +17,9 @@ use recall::{Corpus, Cosines, Hit, Method, Query, Ranking, Weights};
 use crate::cases::{Case, PACE_MS, Said};
 use crate::{offline, row};
 
-/// So many other pairs' sittings surround a pair's own.
+/// Number of other pairs with sittings in the corpus of a pair.
 const OTHERS: usize = 24;
-/// What is not among so many hits was not found.
+/// A message or memory after this many hits counts as not found.
 const FOUND_MAX: usize = 10;
 const ASKED_ON: &str = "2026-03-01";
 
@@ -55,7 +57,7 @@ enum Half {
     Both,
 }
 
-/// What a question about a pair must find.
+/// The result that a question about a pair must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     /// The newer value first; as of a time before it, the older one.
@@ -76,7 +78,7 @@ struct Pair {
     newer: Sitting,
 }
 
-/// One sitting, and the words in it that tell the value.
+/// One sitting, and the words in it that state the value.
 #[derive(Debug)]
 struct Sitting {
     session: String,
@@ -85,7 +87,7 @@ struct Sitting {
     turns: Vec<(Role, &'static str)>,
 }
 
-/// Where each value was found, from 0, if it was; shown from 1.
+/// Position of each value among the hits, from 0, if found; printed from 1.
 #[derive(Debug, Clone, Copy)]
 struct Places {
     older: Option<usize>,
@@ -99,7 +101,7 @@ impl std::fmt::Display for Places {
     }
 }
 
-/// Each set: its name, changes, and pairs that are both true.
+/// Each set: its name, its changes, and its pairs in which both statements are true.
 const SETS: [(Set, &str, &str, &str); 3] = [
     (
         Set::Natural,
@@ -134,7 +136,7 @@ pub(crate) async fn run(args: &ChangedArgs) -> anyhow::Result<()> {
                 Some(folder) => {
                     let path = folder.join(format!("{name}_{kind}.txt"));
                     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-                    // Pairs point into the text until the command ends.
+                    // The pairs borrow from the text until the command ends.
                     read(text.leak())?
                 }
                 None => read(own)?,
@@ -219,23 +221,23 @@ fn tells(text: &str, value: &str) -> bool {
     text.to_lowercase().contains(&value.to_lowercase())
 }
 
-/// What was answered about a pair.
+/// The results of the questions about a pair.
 #[derive(Debug)]
 struct Asked {
-    /// Among messages and among memories.
+    /// Among messages, and among memories.
     now: [Places; 2],
     then: Option<[Places; 2]>,
     is_superseded: bool,
-    /// What became of the older value where the newer one is never told, among talk of others.
+    /// The older value in a corpus without the newer one.
     unchanged: Unchanged,
 }
 
 #[derive(Debug)]
 struct Unchanged {
     place: Option<usize>,
-    /// A message that has nothing to do with it took its place.
+    /// A message before it has the same score, so it was taken for its update.
     is_taken: bool,
-    /// It is marked as earlier than such a message.
+    /// It is marked as superseded.
     is_marked: bool,
 }
 
@@ -279,7 +281,7 @@ impl Asked {
     }
 }
 
-/// A pair's talk among that of the next pairs about other matters, in order of time.
+/// The sittings of a pair and of the next pairs about other matters, in order of time.
 fn case(pairs: &[Pair], at: usize) -> anyhow::Result<Case> {
     let own = &pairs[at];
     let others = pairs.iter().cycle().skip(at + 1).take(pairs.len() - 1);
@@ -336,7 +338,7 @@ impl Pair {
         }
     }
 
-    /// Whether a fact of the newer sitting takes the place of one of the older.
+    /// Whether a fact of the newer sitting supersedes a fact of the older one.
     fn is_superseded(&self, corpus: &Corpus) -> bool {
         let is_of = |doc: &model::Doc, sitting: &Sitting| {
             doc.session
@@ -351,12 +353,12 @@ impl Pair {
     }
 }
 
-/// Whether something was found, and before the other.
+/// Whether the first was found, and before the second.
 fn before(first: Option<usize>, second: Option<usize>) -> bool {
     first.is_some_and(|first| second.is_none_or(|second| first < second))
 }
 
-/// How many of a half's answers are as wanted, and which are not.
+/// For each check of a half: the number of right answers, and the ids of the wrong ones.
 #[derive(Debug, Default)]
 struct Counts {
     lines: Vec<(&'static str, usize, Vec<String>)>,

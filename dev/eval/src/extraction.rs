@@ -1,8 +1,9 @@
-//! What a chat model, or the rules alone, extract from talks that were marked by hand.
+//! Extraction by a chat model, or by the rules alone, from talks that were marked by hand.
 //!
-//! Owns: the score and how it is told. Never: a prompt or a check (`extract` has both, and the product uses the same).
+//! Owns: the score and its report. Never: a prompt or a check (the product and this command use those of
+//! `extract`).
 //!
-//! The rules were not made for these talks, and must not be: they are the report. For rules, use `facts`.
+//! These talks are for the report only: do not make rules from them. For rules, use `facts`.
 
 mod endpoint;
 mod marked;
@@ -34,7 +35,7 @@ pub(crate) struct ExtractArgs {
     talk: Vec<String>,
 }
 
-/// Asks about every talk, and prints what is wrong and the score.
+/// Extracts from every talk and prints the mistakes and the score.
 pub(crate) async fn run(args: &ExtractArgs) -> anyhow::Result<()> {
     let model = match (&args.base_url, &args.model) {
         (Some(url), Some(name)) => Some(Endpoint::new(url, name, args.api_key.clone())?),
@@ -61,7 +62,7 @@ async fn scored(talks: &[Marked], model: Option<&Endpoint>, is_told: bool) -> an
         };
         let before = score.failures.len();
         score.add(talk, &extracted);
-        // A local model takes minutes: what is wrong is told at once.
+        // A local model takes minutes, so mistakes are printed at once.
         for line in score.failures[before..].iter().filter(|_| is_told) {
             println!("{line}");
         }
@@ -69,18 +70,18 @@ async fn scored(talks: &[Marked], model: Option<&Endpoint>, is_told: bool) -> an
     Ok(score)
 }
 
-/// What was extracted from one talk.
+/// The extraction from one talk.
 #[derive(Debug, Default)]
 struct Extracted {
     facts: Vec<Fact>,
-    /// Ends of parts that are not the last.
+    /// Ends of all parts but the last.
     cuts: Vec<usize>,
     dropped: Vec<Dropped>,
-    /// Why no answer could be used.
+    /// Why no answer was usable.
     unusable: Option<String>,
 }
 
-/// What memory writes with a model: the rules' facts, and what it adds to them.
+/// The facts that memory writes with a model: those of the rules, and those that the model adds.
 async fn by_model(model: &Endpoint, cell: &Cell) -> anyhow::Result<Extracted> {
     let zone = Zone::utc();
     let mut extracted = by_rules(cell);
@@ -121,7 +122,7 @@ fn by_rules(cell: &Cell) -> Extracted {
     }
 }
 
-/// The facts that still stand when all were said, as memory decides it.
+/// The facts that memory still considers current after all messages.
 fn standing(facts: &[Fact]) -> Vec<&str> {
     let mut known = KnownFacts::default();
     let mut standing: BTreeMap<EntryId, &str> = BTreeMap::new();
@@ -157,7 +158,7 @@ impl Share {
     }
 }
 
-/// What all talks come to, and every failure in words.
+/// The sum over all talks, and a line for each failure.
 #[derive(Debug, Default)]
 struct Score {
     remembered: Share,
@@ -166,7 +167,7 @@ struct Score {
     gone: Share,
     cut: Share,
     usable: Share,
-    /// Statements that the checks left out, by kind of doubt.
+    /// Statements that the checks dropped, by kind of doubt.
     dropped: BTreeMap<&'static str, usize>,
     failures: Vec<String>,
 }
@@ -230,7 +231,7 @@ impl Score {
         }
     }
 
-    /// Whether a model remembers more than the rules alone, and claims nothing more that is not marked.
+    /// Whether the model remembers more marks than the rules alone, without more facts that no mark allows.
     fn adds_to(&self, rules: &Self) -> bool {
         let wrong = |score: &Self| score.right.of - score.right.right;
         self.remembered.right > rules.remembered.right && wrong(self) <= wrong(rules)
@@ -277,7 +278,7 @@ impl Score {
     }
 }
 
-/// A doubt without the words that it is about.
+/// A doubt without the words in question.
 fn kind(doubt: &Doubt) -> &'static str {
     match doubt {
         Doubt::Form => "not one short sentence",

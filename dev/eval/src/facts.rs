@@ -1,6 +1,6 @@
-//! What the rules learn from a set's talk, drawn at random for a reader to judge.
+//! A random sample of the statements that the rules extract from a set, for a reader to judge.
 //!
-//! Owns: the draw. Never: a judgement, or a data set.
+//! Owns: the sample. Never: a judgement, or a data set.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -35,13 +35,13 @@ enum Kind {
     Profile,
 }
 
-/// A statement, and the sentence that it came from.
+/// A statement and its source sentence.
 struct Learnt {
     text: String,
     sentence: String,
 }
 
-/// Prints the draw, and how many there are to draw from.
+/// Prints the sample and the total number of statements.
 pub(crate) fn run(cases: &[Case], args: &FactsArgs) {
     let mut seen: HashSet<String> = HashSet::new();
     let (mut said, mut learnt) = (0, Vec::new());
@@ -116,7 +116,7 @@ fn foresights(cell: &Cell) -> Vec<Learnt> {
         .collect()
 }
 
-/// The profiles of those who spoke in the cells.
+/// The profile statements of everybody who spoke in the cells.
 fn statements(cells: &[Cell]) -> Vec<Learnt> {
     let facts: Vec<extract::Fact> = cells
         .iter()
@@ -147,7 +147,7 @@ fn statements(cells: &[Cell]) -> Vec<Learnt> {
     found
 }
 
-/// The sentence of a message with the most words of a fact.
+/// The sentence of a message that shares the most words with a fact.
 fn source(cell: &Cell, id: &MessageId, fact: &str) -> String {
     let words = |text: &str| -> HashSet<String> {
         let words = text.split(|c: char| !c.is_alphanumeric());

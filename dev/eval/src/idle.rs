@@ -1,7 +1,8 @@
-//! What sessions cost in which nobody says anything.
+//! The cost of idle sessions.
 //!
-//! Owns: the protocol. A server has a thousand messages of ten sessions, then so many more of sessions with one message
-//! each, which wait for their idle time; it is looked at again after a restart, when it has read none of their text.
+//! Owns: the protocol. A server gets a thousand messages in ten sessions, then many sessions of one message
+//! each, which wait for their idle time. It is measured again after a restart, before it has read any of
+//! their text.
 
 #![expect(clippy::disallowed_methods, reason = "measuring reads the real clock")]
 
@@ -55,7 +56,8 @@ pub(crate) async fn run(args: IdleArgs) -> anyhow::Result<()> {
     .await
 }
 
-/// Adds of one message each, session by session. What arrives now begins the idle time, whenever it was said.
+/// Adds of one message each, session by session. The idle time begins on arrival, whatever the message's
+/// date.
 fn talk(sessions: std::ops::Range<usize>, messages: usize, words: &mut Words) -> Vec<Value> {
     let adds = sessions.flat_map(|session| (0..messages).map(move |place| (session, place)));
     adds.map(|(session, place)| {
@@ -75,7 +77,7 @@ async fn again(server: Server, args: &IdleArgs) -> anyhow::Result<Server> {
 
 async fn look(server: &Server, state: &str, args: &IdleArgs) -> anyhow::Result<()> {
     server.settled().await?;
-    // What is done soon after the last message is no waiting.
+    // Work just after the last message is not part of waiting.
     tokio::time::sleep(Duration::from_secs(30)).await;
     let before = server.cpu()?;
     tokio::time::sleep(Duration::from_secs(args.seconds)).await;

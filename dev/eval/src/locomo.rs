@@ -1,7 +1,8 @@
 //! LoCoMo: ten long conversations of two people, and questions with the turns that answer them.
 //!
-//! Owns: its format and the cleaning of its evidence ids. Never: other data sets. Categories 1 to 4; the fifth asks
-//! what was never said. A turn's picture is told by its caption, as in the published floors.
+//! Owns: its format and the cleaning of its evidence ids. Never: other data sets. It uses categories 1 to 4;
+//! the fifth asks about things that nobody said. A turn's picture is represented by its caption, as in the
+//! published baselines.
 
 use std::collections::BTreeSet;
 

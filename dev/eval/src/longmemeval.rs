@@ -1,7 +1,8 @@
 //! LongMemEval: one question a line, each with its own haystack of chat sessions.
 //!
-//! Owns: its format. Never: other data sets. Gold sessions are `answer_session_ids`; gold turns are the user's turns
-//! marked `has_answer`, and only the user's turns are ranked against them. What either side said is remembered.
+//! Owns: its format. Never: other data sets. Gold sessions are `answer_session_ids`; gold turns are the
+//! user's turns marked `has_answer`, and only the user's turns are ranked for them. The messages of both
+//! sides are remembered.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use serde_json::Value;
 
 use crate::cases::{Case, PACE_MS, Question, Said};
 
-/// Whose haystack it is.
+/// Owner of every haystack.
 const USER: &str = "user";
 
 pub(crate) fn cases(text: &str) -> anyhow::Result<Vec<Case>> {

@@ -2,10 +2,12 @@
 //!
 //! Owns: protocols and their tables. Never: data, or tuning on the half that is reported.
 //!
-//! Reading order: `cases` (what every data set becomes), `locomo`, `longmemeval` and `talks` (how), `measure` (what is
-//! counted), `bm25` (the baseline), `server` (the product through its HTTP API), `offline` (ranking alone, in this process, its vectors `cached`), `changed` (facts that change),
-//! `facts` (a draw for readers), `extraction` (what a chat model extracts),
-//! `built` (the binary as a process), `turn` (what a conversation turn is given), `own` (all of it on a person's own export), `speed`, `idle`, `words`.
+//! Reading order: `cases` (the common form of data sets), `locomo`, `longmemeval` and `talks` (their
+//! formats), `measure` (the measures), `bm25` (the baseline), `server` (the product through its HTTP API),
+//! `offline` (ranking alone, in this process, its vectors `cached`), `changed` (facts that change), `facts`
+//! (a sample for readers), `extraction` (the extraction of a chat model), `built` (the binary as a process),
+//! `turn` (the memory that a conversation turn gets), `own` (all of it on a person's own export), `speed`,
+//! `idle`, `words`.
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
 mod bm25;

@@ -1,8 +1,8 @@
-//! What is counted, and the table that says it.
+//! The measures, and the table of them.
 //!
-//! Owns: the measures. Never: where a ranking came from. `fraction` is the mean share of a question's evidence among
-//! the first k, `any` and `all` the share of questions with one or all of it there. Sessions are ranked by their best
-//! message.
+//! Owns: the measures. Never: how a ranking was made. `fraction` is the mean share of a question's evidence
+//! among the first k; `any` and `all` are the shares of questions with one or all of it there. Sessions are
+//! ranked by their best message.
 
 use std::collections::{BTreeMap, BTreeSet};
 

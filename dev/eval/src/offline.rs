@@ -1,7 +1,8 @@
-//! Ranking alone: the rules cut and tell, the static table embeds, one corpus a case is searched in this process.
+//! Ranking alone: the rules cut and extract, the static table embeds, and each case is one corpus in this
+//! process.
 //!
-//! Owns: making rows the way the engine does, for tuning weights without a server. Never: the product's own path
-//! (`server` measures that).
+//! Owns: making rows the way the engine does, for tuning weights without a server. Never: the product's own
+//! path (`server` measures that).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -23,10 +24,11 @@ use crate::cached::Cached;
 use crate::cases::{Case, Question};
 use crate::measure::{Measured, Ranked};
 
-/// As many messages as a server gives.
+/// The maximum of a server.
 const MESSAGES_MAX: usize = 200;
 
-/// Evidence behind this place is shown as missed, beside so many of the first messages, each with its beginning.
+/// Evidence after this position is printed as missed, together with this many first messages, each with its
+/// beginning.
 const SHOWN_DEPTH: usize = 10;
 const SHOWN_FIRST: usize = 3;
 const SHOWN_CHARS: usize = 240;
@@ -74,7 +76,7 @@ pub(crate) enum Half {
 }
 
 impl Half {
-    /// Whether the case of that number is one of it.
+    /// Whether the case of that number belongs to this half.
     pub(crate) fn has(self, number: usize) -> bool {
         match self {
             Self::Even => number.is_multiple_of(2),
@@ -84,7 +86,7 @@ impl Half {
     }
 }
 
-/// Builds, asks and prints the table.
+/// Builds the corpora, asks the questions and prints the table.
 pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()> {
     let weights = weights(&args.weights)?;
     let embedder: Box<dyn Embedder> = match &args.model {
@@ -130,7 +132,7 @@ pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()
     Ok(())
 }
 
-/// What a server would hold of a case.
+/// The corpus that a server would have of a case.
 pub(crate) async fn corpus(case: &Case, embedder: &dyn Embedder, turns_only: bool) -> anyhow::Result<Corpus> {
     let mut corpus = Corpus::default();
     for mut doc in rows(case, embedder, turns_only).await? {
@@ -164,7 +166,8 @@ pub(crate) fn weights(changes: &[String]) -> anyhow::Result<Weights> {
     Ok(weights)
 }
 
-/// Prints a question that misses evidence: the place and beginning of each piece, and of what came first.
+/// Prints a question that misses evidence: position and beginning of each piece of evidence and of the first
+/// messages.
 fn show_missed(case: &Case, question: &Question, ranked: &[Ranked]) {
     let counted = |ranked: &&Ranked| ranked.is_user || !question.users_only;
     let places: BTreeMap<&MessageId, usize> = ranked
@@ -242,7 +245,7 @@ fn ranked(hit: &Hit) -> Option<Ranked> {
     })
 }
 
-/// What of a row stands for its meaning.
+/// The text of a row that represents its meaning.
 fn passage(doc: &Doc) -> String {
     let parts = [doc.subject.as_str(), doc.summary.as_str(), doc.text.as_str()];
     parts
@@ -252,7 +255,7 @@ fn passage(doc: &Doc) -> String {
         .join("\n")
 }
 
-/// A case's rows: every turn, and what the rules make of each part of a session.
+/// A case's rows: every turn, and the episode and facts that the rules make of each part of a session.
 async fn rows(case: &Case, embedder: &dyn Embedder, turns_only: bool) -> anyhow::Result<Vec<Doc>> {
     let turn = |message: &Message| Doc::of_message(message, &case.owner);
     if turns_only {

@@ -1,9 +1,9 @@
-//! Memory of a person's own export, measured where nobody may see it: the output is labels and numbers.
+//! Memory of a person's own export, measured privately: the output is labels and numbers.
 //!
 //! Owns: the order of a run. Never: printing or keeping a word of the export, of a question or of an answer.
 //!
-//! Reading order: `product` (the binary in folders that go), `talk` (conversations and moments), `questions` (the person's
-//! file), `figures` (what counts, and the table).
+//! Reading order: `product` (the binary in temporary folders), `talk` (conversations and moments),
+//! `questions` (the person's file), `figures` (the figures and their table).
 
 mod figures;
 mod product;
@@ -22,7 +22,7 @@ use product::{PROJECT, Product};
 use questions::Question;
 use talk::{Moment, Talk};
 
-/// Questions that have nothing to do with anybody, one a line.
+/// Questions that concern nobody's memory, one a line.
 const GENERAL: &str = include_str!("own/general.txt");
 
 #[derive(Debug, clap::Args)]
@@ -67,7 +67,7 @@ async fn measure(args: &OwnArgs) -> anyhow::Result<Figures> {
     Ok(figures)
 }
 
-/// What the memory of the whole export believes, prints and gives.
+/// Figures of the memory of the whole export: its beliefs, the printed places and the turns.
 async fn of_everything(
     product: &Product,
     person: &Person,
@@ -81,7 +81,7 @@ async fn of_everything(
     if let Some(questions) = questions {
         figures.questions = Some(scores(product, person, questions).await?);
     }
-    // Core memory comes last: it is given to every first turn, whatever is asked.
+    // Core memory is last, because every first turn gets it, whatever the question.
     product.trigger("extract_user_profile").await?;
     product.trigger("dream").await?;
     let talk = Talk::read(&product.export(person).await?)?;
@@ -105,8 +105,8 @@ async fn scores(product: &Product, person: &Person, questions: &[Question]) -> a
     Ok(scores)
 }
 
-/// The first turns of the later half, each in a memory that knows only what was said before it: an empty root gets the
-/// conversations in order of time.
+/// The first turns of the later half. An empty root gets the conversations in order of time, so each turn
+/// meets a memory of earlier messages only.
 async fn of_moments(
     args: &OwnArgs,
     user: &str,

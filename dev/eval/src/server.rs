@@ -1,6 +1,6 @@
 //! The product over HTTP: each case remembered in a project of its own, then asked.
 //!
-//! Owns: talking to a running server. Never: starting one.
+//! Owns: requests to a running server. Never: starting one.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::cases::{Case, Question};
 use crate::measure::{Measured, Ranked};
 
-/// The most messages one search gives.
+/// The maximum of one search.
 const MESSAGES_MAX: usize = 200;
 
 #[derive(Debug, clap::Args)]
@@ -54,11 +54,12 @@ struct Client<'a> {
     args: &'a ServerArgs,
 }
 
-/// The data set's ids by the server's.
+/// The data set's id of each message id of the server.
 type Ids = BTreeMap<String, MessageId>;
 
 impl Client<'_> {
-    /// Adds and flushes every session. Client ids make a second add harmless, and it tells the server's ids again.
+    /// Adds and flushes every session. Client ids make a second add harmless; it returns the server's ids
+    /// again.
     async fn remember(&self, case: &Case) -> anyhow::Result<Ids> {
         let mut ids = Ids::new();
         for session in case.sessions() {

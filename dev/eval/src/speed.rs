@@ -76,7 +76,7 @@ pub(crate) async fn run(args: SpeedArgs) -> anyhow::Result<()> {
     rebuild(&args)
 }
 
-/// The adds that bring so many memories to an owner, episode after episode.
+/// Adds that give an owner `memories` memories, episode after episode.
 fn adds(owner: &str, session: usize, memories: usize, words: &mut Words) -> Vec<Value> {
     let mut messages = Vec::new();
     for episode in 0..memories {
@@ -111,7 +111,7 @@ pub(crate) fn quantile(sorted: &[Duration], q: f64) -> Duration {
 
 const SESSION_MEMORIES: usize = 50;
 
-/// What it took to bring messages in.
+/// The cost of an ingest.
 struct Ingest {
     messages: f64,
     latencies: Vec<Duration>,
@@ -121,7 +121,8 @@ struct Ingest {
 }
 
 impl Ingest {
-    /// Brings sessions in, owner after owner, from all clients at once, and waits until all is in Markdown and index.
+    /// Ingests sessions, owner after owner, from all clients at once, and waits until all is in Markdown and
+    /// index.
     async fn of(
         server: &Server,
         sessions: impl IntoIterator<Item = usize>,
@@ -255,7 +256,7 @@ async fn one_owner(
     Ok(quantile(&send(server, "search", requests, 1).await?, 0.5))
 }
 
-/// Other owners' data, as much as is searched at a time.
+/// Adds other owners' data, as much at a time as the searched owners have.
 async fn grow(server: &Server, args: &SpeedArgs, words: &mut Words) -> anyhow::Result<()> {
     let sessions = args.memories.div_ceil(SESSION_MEMORIES);
     for round in 0..args.growth {

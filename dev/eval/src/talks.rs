@@ -1,6 +1,7 @@
-//! Talks written for Quipu: one a line, each with questions of its owner and the messages that answer them.
+//! Talks written for Quipu: one a line, each with questions of its owner and the messages with the answers.
 //!
-//! Owns: their format. Never: the talks themselves. A talk is one session; each question is asked three weeks later.
+//! Owns: their format. Never: the talks themselves. A talk is one session; each question is asked three weeks
+//! later.
 
 use std::collections::{BTreeMap, BTreeSet};
 

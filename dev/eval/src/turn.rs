@@ -1,10 +1,12 @@
-//! What a conversation turn is given by memory: the built binary stands between a client and a model server without a
-//! model, which keeps the request that arrives.
+//! The memory that a conversation turn gets. The built binary runs between a client and a model server
+//! without a model, which records the request that arrives.
 //!
-//! Owns: the commands of `eval turn` and the halves. Never: ranking, or printing which cases of a held-out half fail.
+//! Owns: the commands of `eval turn` and the halves. Never: ranking, or printing the failed cases of a
+//! held-out half.
 //!
-//! Reading order: `door` (the servers, importing, asking), `sets` (the written sets' format), `dialogue` (LoCoMo), `told`
-//! (facts), `probes`, `updates` (changed facts), `strangers` (all of these), `offline` (the same without a server).
+//! Reading order: `door` (the servers, importing, asking), `sets` (the written sets' format), `dialogue`
+//! (LoCoMo), `told` (facts), `probes`, `updates` (changed facts), `strangers` (all of these), `offline` (the
+//! same without a server).
 
 mod dialogue;
 pub(crate) mod door;
@@ -90,7 +92,7 @@ pub(crate) async fn run(args: TurnArgs) -> anyhow::Result<()> {
     }
 }
 
-/// Cases are looked at while developing, or held out: of those only counts are printed.
+/// Cases are for development, or held out: of the held-out ones only counts are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Half {
     Developed,
@@ -106,7 +108,7 @@ impl fmt::Display for Half {
     }
 }
 
-/// What a busy machine made of a run.
+/// Prints how many turns got memory late, because the machine was busy.
 fn print_late(door: &Door) {
     println!(
         "\nturns that were given memory only when asked again: {}",

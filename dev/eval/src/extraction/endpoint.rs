@@ -1,6 +1,7 @@
 //! A chat model behind an OpenAI-compatible endpoint, asked with Quipu's prompts.
 //!
-//! Owns: the exchange. Never: the prompt, how often it is asked again, or what of an answer counts (`extract` has them).
+//! Owns: the HTTP exchange. Never: the prompt, the number of retries, or the check of an answer (`extract`
+//! has them).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use anyhow::{Context, bail};
 use extract::{Answer, AnswerProblem, Interview, Prompt, Reaction};
 use serde_json::{Value, json};
 
-/// A local model may have to be loaded first.
+/// Includes the time in which a local server loads the model.
 const TIMEOUT: Duration = Duration::from_mins(5);
 
 /// An endpoint and the name of its model.
@@ -18,7 +19,7 @@ pub(super) struct Endpoint {
     url: String,
     model: String,
     key: Option<String>,
-    /// The endpoint refused a schema; the prompt says the form, too.
+    /// The endpoint refused a schema, so requests go without one; the prompt describes the form too.
     is_plain: AtomicBool,
 }
 
@@ -33,7 +34,7 @@ impl Endpoint {
         })
     }
 
-    /// What the model answers; a problem if none of its answers can be used.
+    /// The model's answer; a problem if none of its answers is usable.
     pub(super) async fn ask(
         &self,
         mut interview: Interview<'_>,

@@ -1,10 +1,11 @@
-//! Talks that were written and marked by hand: what must be found in each, and what must not be claimed.
+//! Talks that were written and marked by hand: the facts that must be found in each, and those that must not
+//! be claimed.
 //!
-//! Owns: their format (`data/extract.json`) and when a statement says what a mark means. Never: a score.
+//! Owns: their format (`data/extract.json`) and when a statement matches a mark. Never: a score.
 //!
-//! A mark is words that one statement must have: `name is ines|called ines & short`. `&` stands between words that all
-//! must be there, `|` between words of which one must. A talk's lines are a minute apart; `+9d` lets days pass. `facts` are a
-//! good answer: they prove that the checks let one pass.
+//! A mark is words that one statement must have: `name is ines|called ines & short`. All words joined by `&`
+//! must occur, of words joined by `|` one. A talk's lines are a minute apart; `+9d` lets nine days pass.
+//! `facts` are a good answer: they prove that the checks accept one.
 
 use anyhow::{Context, ensure};
 use model::{
@@ -25,17 +26,17 @@ pub(super) struct Marked {
     pub(super) language: String,
     start: String,
     talk: Vec<String>,
-    /// What must be remembered.
+    /// Facts that must be remembered.
     pub(super) find: Vec<Mark>,
-    /// What may be remembered.
+    /// Facts that may be remembered.
     #[serde(default)]
     pub(super) may: Vec<Mark>,
-    /// What must not be claimed.
+    /// Facts that must not be claimed.
     pub(super) never: Vec<Mark>,
-    /// What must not stand at the end.
+    /// Facts that must not be current at the end.
     #[serde(default)]
     pub(super) over: Vec<Mark>,
-    /// After which messages the subject changes, where that is clear.
+    /// Positions of the messages after which the subject changes, if that is clear.
     pub(super) cuts: Option<Vec<usize>>,
     /// A good answer: each fact with the messages that it cites and its date.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests answer with it"))]
@@ -52,7 +53,7 @@ impl Mark {
         &self.0
     }
 
-    /// Whether a statement has them.
+    /// Whether a statement has these words.
     pub(super) fn is_in(&self, statement: &str) -> bool {
         let statement = statement.to_lowercase();
         let has = |words: &str| words.split('|').any(|word| statement.contains(word.trim()));
@@ -66,7 +67,7 @@ pub(super) fn talks() -> anyhow::Result<Vec<Marked>> {
 }
 
 impl Marked {
-    /// Its messages, as a client would have sent them.
+    /// The talk's messages, as a client would send them.
     pub(super) fn cell(&self) -> anyhow::Result<Cell> {
         let session = SessionKey {
             scope: Scope::default(),
@@ -107,7 +108,7 @@ fn message(
         _ => Role::User,
     };
     let is_named = role == Role::User && speaker != "me";
-    // An id has plain letters alone.
+    // An id has only plain letters.
     let id: String = match speaker.to_lowercase() {
         plain if plain.is_ascii() => plain,
         other => format!("u{}", other.chars().map(u32::from).sum::<u32>()),

@@ -1,4 +1,4 @@
-//! That the score tells good answers from bad ones, through the same HTTP exchange that a user's model has.
+//! The score distinguishes good answers from bad ones, over the HTTP exchange that a user's model has.
 
 use extract::{Interview, Tail};
 use model::Zone;
@@ -10,7 +10,7 @@ use super::endpoint::Endpoint;
 use super::marked::{Marked, talks};
 use super::{Score, Share, scored};
 
-/// What a fake model says about a talk; of facts, if it is asked for them.
+/// A fake model's answer about a talk: facts if the flag is set, else cuts.
 type Answer = fn(&Marked, bool) -> String;
 
 /// A model server on a loopback port.
@@ -66,7 +66,7 @@ async fn score(answer: Answer) -> Score {
         .expect("a score")
 }
 
-/// The talk that a prompt shows.
+/// The marked talk in a prompt.
 fn shown(prompt: &str, asks_facts: bool) -> Marked {
     let is_shown = |talk: &Marked| {
         let messages = talk.cell().expect("messages").messages;
@@ -85,7 +85,7 @@ fn shown(prompt: &str, asks_facts: bool) -> Marked {
         .expect("one of ours")
 }
 
-/// The marked answer, cut where the talk says.
+/// The marked facts, or the marked cuts.
 fn perfect(talk: &Marked, asks_facts: bool) -> String {
     if asks_facts {
         let facts: Vec<&String> = talk.facts.iter().map(|(text, ..)| text).collect();
@@ -99,7 +99,7 @@ fn perfect(talk: &Marked, asks_facts: bool) -> String {
     json!({ "parts": parts }).to_string()
 }
 
-/// Nothing that anybody said, and the words of assistants, tools and questions as if they were facts.
+/// Facts that nobody stated, and facts made from words of assistants and tools and from questions.
 fn hallucinating(talk: &Marked, asks_facts: bool) -> String {
     let messages = talk.cell().expect("messages").messages;
     let mut facts = vec!["Robin owns a castle in Wales with 12 towers.".to_owned()];
@@ -121,7 +121,7 @@ async fn by_rules() -> Score {
         .expect("a score")
 }
 
-/// How many facts are not marked as right.
+/// The number of facts that no mark allows.
 fn wrong(score: &Score) -> usize {
     score.right.of - score.right.right
 }
@@ -141,9 +141,9 @@ async fn a_perfect_answer_adds_to_the_rules_and_takes_nothing_away() {
     assert!(score.adds_to(&rules));
 }
 
-/// Whatever a model says, the rules' facts stand and nothing wrong is added.
+/// Whatever a model answers, the rules' facts stay and nothing wrong is added.
 #[tokio::test]
-async fn a_hallucinating_model_is_told_so() {
+async fn a_hallucinating_model_adds_nothing_to_the_rules() {
     let (rules, score) = (by_rules().await, score(hallucinating).await);
     assert!(
         score.dropped.values().sum::<usize>() >= 100,
@@ -163,7 +163,7 @@ async fn a_hallucinating_model_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_model_that_talks_is_counted_and_the_rules_stay() {
+async fn an_answer_in_prose_is_unusable_and_the_rules_facts_stay() {
     let (rules, score) = (by_rules().await, score(garbage).await);
     assert_eq!(score.usable, Share { right: 0, of: 24 });
     assert_eq!(score.remembered, rules.remembered);
@@ -171,7 +171,7 @@ async fn a_model_that_talks_is_counted_and_the_rules_stay() {
 }
 
 #[test]
-fn the_talks_are_marked_as_they_should_be() {
+fn every_talk_has_valid_marks() {
     let talks = talks().expect("talks");
     assert_eq!(talks.len(), 24);
     assert!(talks.iter().filter(|talk| talk.language != "en").count() >= 6);

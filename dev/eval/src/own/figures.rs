@@ -1,6 +1,7 @@
 //! The figures of a run, and the table of them.
 //!
-//! Owns: what counts, and the labels. Never: a text. Figures are numbers, so the table has no word of a person.
+//! Owns: how turns and questions are counted, and the labels. Never: a text. Figures are numbers, so the
+//! table has no word of a person.
 
 use std::time::Duration;
 
@@ -10,10 +11,10 @@ use crate::turn::door::Given;
 use crate::turn::sets::stands;
 use crate::turn::share;
 
-/// How many printed places count as printed.
+/// Words within this many first printed places count as printed.
 const PRINTED_MAX: usize = 3;
 
-/// What was measured on an export.
+/// The figures of an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     pub(super) conversations: usize,
@@ -25,15 +26,15 @@ pub(super) struct Figures {
     pub(super) core_lines: usize,
     /// First turns of the later half.
     pub(super) own: Turns,
-    /// First turns about nothing of the person.
+    /// First turns that concern nothing of the person.
     pub(super) general: Turns,
-    /// Turns, of all that were asked, that were given something only when they were asked again.
+    /// Turns, of all kinds, that got memory only when they were repeated.
     pub(super) late: u64,
-    /// Without questions there are none.
+    /// None without a file of questions.
     pub(super) questions: Option<Scores>,
 }
 
-/// What first turns were given.
+/// Figures of the memory injected into first turns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Turns {
     given: usize,
@@ -42,16 +43,16 @@ pub(super) struct Turns {
     times: Vec<Duration>,
 }
 
-/// What became of the person's questions.
+/// Figures of the person's questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Scores {
     pub(super) asked: usize,
-    /// Those with words of an answer.
+    /// Questions with words of an answer.
     pub(super) known: usize,
     pub(super) printed_first: usize,
     pub(super) printed: usize,
     pub(super) given: usize,
-    /// Those with words that were overtaken.
+    /// Questions with words of an outdated answer.
     pub(super) changed: usize,
     pub(super) overtaken_alone: usize,
     pub(super) unknown: usize,
@@ -59,7 +60,7 @@ pub(super) struct Scores {
 }
 
 impl Turns {
-    /// Counts a turn; none was refused by the server.
+    /// Counts a turn; none means that the server refused it.
     pub(super) fn add(&mut self, given: Option<&Given>) {
         let Some(given) = given else {
             self.refused += 1;
@@ -84,7 +85,7 @@ impl Turns {
 }
 
 impl Scores {
-    /// Counts a question by what was printed, place by place, and what a turn was given.
+    /// Counts a question by the printed places and by the memory that its turn got.
     pub(super) fn add(&mut self, question: &Question, printed: &[String], given: &Given) {
         self.asked += 1;
         let Some(answer) = &question.answer else {
@@ -107,7 +108,7 @@ impl Scores {
 
 const NOTHING: &str = "-";
 
-/// Of nothing there is no share.
+/// A share; `-` of nothing.
 fn part(part: usize, all: usize) -> String {
     if all == 0 {
         return NOTHING.to_owned();

@@ -1,6 +1,7 @@
-//! The binary under test with a root of its own, which goes when this is dropped.
+//! The binary under test with a temporary root of its own; dropping this deletes the root.
 //!
-//! Owns: its environment, its commands, the requests beside a turn. Never: a word of an answer in an error: it may be the person's.
+//! Owns: its environment, its commands, the requests other than turns. Never: a word of an answer in an
+//! error, since it may be private.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,16 +17,16 @@ use tempfile::TempDir;
 
 use crate::turn::door::{Door, Given, Person};
 
-/// Whose memory it is in a root where nobody else has any.
+/// The user of a root in which nobody else has memory.
 pub(super) const DEFAULT_USER: &str = "me";
-/// What a proxy's request and this measurement know.
+/// App of the proxy's requests and of this measurement.
 const APP: &str = "default";
 pub(super) const PROJECT: &str = "default";
 
 /// Statements on a page of a review.
 const PAGE: usize = 100;
 
-/// How long a strategy may take, in seconds.
+/// Maximum time of a strategy, in seconds.
 const STRATEGY_S: u64 = 600;
 
 pub(super) struct Product {
@@ -44,7 +45,7 @@ impl Product {
         })
     }
 
-    /// Imports a file as its command does; the number of things that it skipped.
+    /// Runs `quipu import` on a file and returns the number of skipped items.
     pub(super) async fn import(&self, export: &Path, user: Option<&str>) -> anyhow::Result<usize> {
         ensure!(export.exists(), "there is no `{}`", export.display());
         let mut arguments: Vec<OsString> = ["--json", "import"].map(OsString::from).into();
@@ -64,8 +65,8 @@ impl Product {
         Ok(told["skipped"].as_array().map_or(0, Vec::len))
     }
 
-    /// A person of the import and the person's project: the one who is named or, if nobody is, the only one or the default user.
-    /// Of several projects, the one with most memories.
+    /// A person of the import with a project. The person is the named one; without a name, the only one or
+    /// the default user. Of several projects, the one with most memories.
     pub(super) async fn person(&self, user: Option<&str>) -> anyhow::Result<Person> {
         let text = unshown(self.door.server().get("owners").await, "owners")?;
         let Envelope { data, .. }: Envelope<OwnersData> =
@@ -73,14 +74,14 @@ impl Product {
         whose(&data, user)
     }
 
-    /// What `quipu export` has of the person.
+    /// The person's export, as `quipu export` writes it.
     pub(super) async fn export(&self, person: &Person) -> anyhow::Result<String> {
         let (user, project) = (percent_encoded(&person.user), percent_encoded(&person.project));
         let route = format!("memory/export?user_id={user}&project_id={project}");
         unshown(self.door.server().get(&route).await, "memory/export")
     }
 
-    /// Facts, and statements in doubt.
+    /// Numbers of facts and of statements in doubt.
     pub(super) async fn believed(&self, person: &Person) -> anyhow::Result<(usize, usize)> {
         let (mut facts, mut in_doubt, mut skip) = (0, 0, 0);
         loop {
@@ -112,7 +113,7 @@ impl Product {
         Ok(())
     }
 
-    /// Adds what was said, and waits until memory has it.
+    /// Adds messages and waits until memory has processed them.
     pub(super) async fn add(&self, said: &[AddRequest]) -> anyhow::Result<()> {
         let server = self.door.server();
         for add in said {
@@ -127,7 +128,7 @@ impl Product {
         Ok(())
     }
 
-    /// So many turns were given something only when they were asked again.
+    /// Turns that got memory only when they were repeated.
     pub(super) fn late(&self) -> u64 {
         self.door.late()
     }
@@ -153,7 +154,7 @@ impl Product {
         Ok(places(&String::from_utf8_lossy(&output.stdout)))
     }
 
-    /// Runs a command on the root, by way of its server.
+    /// Runs a command on the root; it works through the root's server.
     async fn command(&self, arguments: Vec<OsString>) -> anyhow::Result<Output> {
         let mut command = apart(&self.binary, self.home.path());
         command.arg("--quiet").arg("--root").arg(self.door.root());
@@ -165,8 +166,8 @@ impl Product {
     }
 }
 
-/// The binary without the machine's settings of Quipu and without the home folder. No background run starts by itself, so that
-/// equal runs give equal figures.
+/// The binary without the machine's settings of Quipu and without the home folder. No background run starts
+/// by itself, so equal runs give equal figures.
 fn apart(binary: &Path, home: &Path) -> Command {
     let mut command = Command::new(binary);
     for (name, _) in std::env::vars_os() {
@@ -180,15 +181,15 @@ fn apart(binary: &Path, home: &Path) -> Command {
     command
 }
 
-/// An error that has no word of the answer.
+/// Replaces an error by one that has no word of the answer.
 fn unshown<T>(outcome: anyhow::Result<T>, route: &str) -> anyhow::Result<T> {
     outcome.map_err(|_| {
         anyhow!("the server under test failed at `{route}`; its words may be yours and are not shown")
     })
 }
 
-/// Why an import stored nothing or broke off, without a word of the file: the exit code, and the line if a refusal or the first
-/// thing that was skipped names one. An import that skipped something and stored the rest is none.
+/// Why an import stored nothing or broke off, without a word of the file: the exit code, and the line number
+/// if a refusal or the first skipped item has one. None if the import stored everything it did not skip.
 pub(super) fn refusal(output: &Output) -> Option<String> {
     let value = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap_or_default();
     let (told, error) = (value(&output.stdout), value(&output.stderr)["error"].take());
@@ -206,14 +207,14 @@ pub(super) fn refusal(output: &Output) -> Option<String> {
     Some(line.map_or(code.clone(), |line| format!("{code}, at line {line}")))
 }
 
-/// The number behind the word `line`.
+/// The number after the word `line`.
 fn line_of(message: &str) -> Option<u64> {
     let mut words = message.split(|c: char| !c.is_alphanumeric());
     words.find(|word| *word == "line")?;
     words.next()?.parse().ok()
 }
 
-/// The person among those who have memory. Errors count users and name none.
+/// The person among the owners of memory. Errors count users and name none.
 pub(super) fn whose(data: &OwnersData, user: Option<&str>) -> anyhow::Result<Person> {
     let users = data
         .owners
@@ -242,7 +243,8 @@ pub(super) fn whose(data: &OwnersData, user: Option<&str>) -> anyhow::Result<Per
     })
 }
 
-/// Each printed place, on one line. A place begins with its number, and what belongs to it is indented as far as its words.
+/// Each printed place as one line. A place begins with its number; its other lines are indented as far as its
+/// words.
 pub(super) fn places(printed: &str) -> Vec<String> {
     let mut places: Vec<String> = Vec::new();
     for line in printed.lines() {

@@ -11,7 +11,8 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Question {
     pub(super) text: String,
-    /// Words that a right answer has, as [`crate::turn::sets::stands`] reads them; none if memory knows nothing of it.
+    /// Words of a right answer, as [`crate::turn::sets::stands`] reads them; none if memory knows nothing of
+    /// it.
     pub(super) answer: Option<String>,
     /// Words of an answer that was right earlier.
     pub(super) overtaken: Option<String>,
@@ -22,7 +23,7 @@ pub(super) struct Question {
 #[serde(deny_unknown_fields)]
 struct JsonLine {
     question: String,
-    /// Empty where memory knows nothing; a line that forgets it is no such question.
+    /// Empty if memory knows nothing. Required, so that a forgotten answer is an error.
     answer: String,
     #[serde(default)]
     overtaken: String,
@@ -34,7 +35,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Question>> {
     questions(&text).map_err(|error| anyhow!("`{}`, {error:#}", path.display()))
 }
 
-/// A question a line. Fields stand between tabs, or the line is a JSON object. Empty lines do not count.
+/// Reads one question a line: fields between tabs, or a JSON object. Skips empty lines.
 pub(super) fn questions(text: &str) -> anyhow::Result<Vec<Question>> {
     let mut questions = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -66,7 +67,7 @@ fn question(line: &str) -> anyhow::Result<Question> {
     Ok(question)
 }
 
-/// The error of the parser would quote the line.
+/// Reads a line of JSON. The parser's own error would quote the line.
 fn of_json(line: &str) -> anyhow::Result<[String; 3]> {
     match serde_json::from_str::<JsonLine>(line) {
         Ok(JsonLine {
@@ -93,7 +94,7 @@ fn of_tabs(line: &str) -> anyhow::Result<[String; 3]> {
     }
 }
 
-/// An empty word would stand in every text.
+/// The words of a field. An empty word is refused, since every text contains it.
 fn words(field: &str) -> anyhow::Result<Option<String>> {
     let field = field.trim();
     if field.is_empty() {

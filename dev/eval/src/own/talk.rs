@@ -1,4 +1,4 @@
-//! What a person said, as the product exports it, and what a chat could know of it at each moment.
+//! A person's messages, as the product exports them, and the messages that a chat could know at each moment.
 //!
 //! Owns: conversations in order of time, and the moments of the later half. Never: a request.
 
@@ -9,10 +9,10 @@ use gateway::wire::message::MessageRole;
 use gateway::wire::portable::{ExportLine, MessageLine};
 use gateway::wire::{AddRequest, MESSAGES_MAX, MessageContent, MessageItem};
 
-/// Text in one request, far below what a server takes.
+/// Maximum text of one request, far below the limit of a server.
 const REQUEST_BYTES_MAX: usize = 4 << 20;
 
-/// Mark of a line that somebody else said.
+/// First character of a quoted line, which somebody else wrote.
 const QUOTED: char = '>';
 
 /// A conversation: its messages in order of time.
@@ -30,17 +30,17 @@ pub(super) struct Talk {
     pub(super) core_lines: usize,
 }
 
-/// A conversation is about to begin.
+/// The moment before a conversation begins.
 #[derive(Debug)]
 pub(super) struct Moment {
-    /// What the person says first in it.
+    /// The person's first message in it.
     pub(super) question: String,
-    /// What was said in earlier conversations since the moment before this one.
+    /// Messages of earlier conversations since the previous moment.
     pub(super) said: Vec<AddRequest>,
 }
 
 impl Talk {
-    /// Reads the lines of an export. An error has no word of them.
+    /// Reads the lines of an export. An error contains no word of them.
     pub(super) fn read(text: &str) -> anyhow::Result<Self> {
         let mut talk = Self::default();
         let mut sessions: BTreeMap<String, Conversation> = BTreeMap::new();
@@ -70,7 +70,7 @@ impl Talk {
         for conversation in &mut talk.conversations {
             conversation.messages.sort_by_key(|message| message.timestamp);
         }
-        // Those of one time stay in the order of their ids.
+        // Conversations of one time stay in the order of their ids.
         talk.conversations.sort_by_key(Conversation::began);
         Ok(talk)
     }
@@ -79,8 +79,9 @@ impl Talk {
         self.conversations.iter().map(|one| one.messages.len()).sum()
     }
 
-    /// The later half of the conversations in which the person speaks. At each moment memory knows what was said until then in
-    /// conversations that began earlier: nothing of the conversation that begins, nothing of later ones.
+    /// The later half of the conversations in which the person speaks. At each moment memory knows the
+    /// messages so far of conversations that began earlier: none of the conversation that begins, none of
+    /// later ones.
     pub(super) fn later_half(&self, user: &str) -> Vec<Moment> {
         let spoken: Vec<(usize, i64, String)> = (0..)
             .zip(&self.conversations)
@@ -106,7 +107,7 @@ impl Talk {
 }
 
 impl Conversation {
-    /// Under the id that its client gave it.
+    /// Stores a message under its client id.
     fn take(&mut self, line: MessageLine) {
         self.session = line.session;
         self.messages.push(MessageItem {
@@ -119,7 +120,7 @@ impl Conversation {
         self.messages.first().map_or(0, |message| message.timestamp)
     }
 
-    /// What the person says first, and when. A quotation is nobody's word.
+    /// The person's first message and its time. A message of quoted lines alone does not count.
     fn first_of(&self, user: &str) -> Option<(i64, String)> {
         let own = self
             .messages

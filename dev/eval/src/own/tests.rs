@@ -1,4 +1,4 @@
-//! Literal cases: what counts, what is known at a moment, and that no word of a person gets out.
+//! Literal cases: the figures, the messages known at a moment, and that no word of a person gets out.
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
@@ -17,7 +17,7 @@ use super::talk::Talk;
 use crate::turn::door::Given;
 use crate::turn::sets::stands;
 
-/// A turn of a tenth of a second.
+/// A turn with memory that took a tenth of a second.
 fn given(memory: &str, tokens: usize) -> Given {
     Given {
         text: format!("\n\n{memory}\n\n<quipu-time>noon</quipu-time>"),
@@ -51,7 +51,7 @@ fn questions_are_read_from_tabs_and_from_json() {
 }
 
 #[test]
-fn a_bad_line_is_named_by_its_number_and_not_shown() {
+fn a_bad_line_is_reported_by_its_number_alone() {
     for bad in [
         "zanzibar quagga",
         "zanzibar\tquagga\tquagga\tquagga",
@@ -76,7 +76,7 @@ fn a_bad_line_is_named_by_its_number_and_not_shown() {
 }
 
 #[test]
-fn answers_count_by_place_and_the_overtaken_one_only_alone() {
+fn answers_count_by_place_and_an_outdated_answer_only_without_the_right_one() {
     let printed = [
         "1. I am in Oslo",
         "2. tea",
@@ -117,7 +117,7 @@ fn answers_count_by_place_and_the_overtaken_one_only_alone() {
 }
 
 #[test]
-fn printed_places_are_told_apart_and_a_list_in_a_message_is_none() {
+fn printed_places_are_split_and_a_list_in_a_message_is_no_place() {
     let printed = "a warning\n\n 1. We need:\n    1. bread\n    2. tea\n    said by me, 3 May 2026\n\n10. the boat\n    lies here\n";
     assert_eq!(
         places(printed),
@@ -233,7 +233,7 @@ fn one_person_is_chosen_and_several_are_counted() {
 }
 
 #[test]
-fn a_refused_import_tells_its_code_and_line_alone() {
+fn a_refused_import_reports_only_its_exit_code_and_line() {
     let output = |code: i32, stdout: &str, stderr: &str| Output {
         status: ExitStatus::from_raw(code << 8),
         stdout: stdout.into(),
@@ -270,7 +270,7 @@ fn a_refused_import_tells_its_code_and_line_alone() {
     );
 }
 
-/// The words of a text that are no numbers.
+/// The words of a text other than numbers.
 fn words(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| c.is_whitespace() || "|(),".contains(c))
         .filter(|word| !word.is_empty() && word.parse::<f64>().is_err())
@@ -313,7 +313,7 @@ fn the_table_has_labels_and_numbers_and_no_word_of_the_person() {
         let label = line.rsplit_once(" | ").expect("two columns").0;
         assert!(page.contains(label), "docs/consolidation.md has no row `{label}`");
     }
-    // The labels are those of a table that knows nobody.
+    // The labels are those of a table without any figures.
     let nobody = Figures {
         questions: Some(Scores::default()),
         ..Figures::default()
@@ -330,7 +330,7 @@ fn the_general_questions_are_a_dozen() {
 }
 
 #[test]
-fn the_example_has_each_answer_in_the_words_of_its_person() {
+fn every_answer_of_the_example_occurs_in_its_persons_words() {
     let said: Vec<serde_json::Value> = include_str!("../../data/own-export.jsonl")
         .lines()
         .map(|line| serde_json::from_str(line).expect("a message"))

@@ -1,7 +1,8 @@
-//! LoCoMo through a conversation turn: does the evidence of a question stand in what the model is given?
+//! LoCoMo through a conversation turn: does the request that reaches the model contain the evidence of a
+//! question?
 //!
-//! Owns: two ways to import a dialogue, when evidence counts as given, the table. Never: the data set's format
-//! (`locomo`). Even conversations, counted from 0, are developed with; odd ones are held out.
+//! Owns: two ways to import a dialogue, when evidence counts as given, the table. Never: the data set's
+//! format (`locomo`). Even conversations, counted from 0, are for development; odd ones are held out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,28 +14,29 @@ use super::{CommonArgs, Half, print_late, share};
 use crate::cases::{Case, Question, read_text};
 use crate::{DataArgs, locomo, row};
 
-/// A message counts as given when so much of its words stands in the text.
+/// A message counts as given if the text contains at least this share of its words.
 const GIVEN_MIN: f64 = 0.6;
-/// Words of so many letters and fewer are not compared.
+/// Words of up to this many letters are not compared.
 const SHORT_WORD: usize = 3;
 const PICTURE: &str = "\n[shares a picture:";
 
-/// How a dialogue of two people becomes somebody's memory.
+/// How a dialogue of two people becomes the memory of users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Import {
     /// The first speaker is the user, the second their assistant; no pictures.
     Assistant,
-    /// Both are users; pictures are told by their captions.
+    /// Both are users; a picture is represented by its caption.
     Users,
 }
 
-/// One row of the table: which import, whose words count as evidence, which categories.
+/// One row of the table: the import, the speakers who count as evidence, the categories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Protocol {
     import: Import,
-    /// Only what the first speaker said is evidence.
+    /// Only the first speaker's messages are evidence.
     users_only: bool,
-    /// Open-domain questions (category 3) want a conclusion more than a message, so they are told apart.
+    /// Open-domain questions (category 3) need a conclusion more than a message, so they have a row of their
+    /// own.
     open_domain: bool,
 }
 
@@ -74,7 +76,7 @@ pub(super) async fn run(data: &DataArgs, args: &CommonArgs, limit: usize) -> any
     Ok(())
 }
 
-/// Leaves at most so many questions, evenly drawn, since categories follow each other.
+/// Keeps at most `limit` questions, drawn evenly, since categories follow each other.
 fn draw(questions: &mut Vec<Question>, limit: usize) {
     let all = questions.len();
     if limit > 0 && limit < all {
@@ -121,7 +123,7 @@ fn item(message: &Message, user: &str, import: Import) -> Value {
     }
 }
 
-/// Without the picture that came with it.
+/// The text without the picture attached to it.
 fn spoken(text: &str) -> &str {
     text.split(PICTURE).next().unwrap_or_default()
 }
@@ -136,7 +138,7 @@ fn words(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether enough of a message's words stand in the text; a message without any never does.
+/// Whether the text contains enough of a message's words; a message without words never counts.
 fn is_given(message: &BTreeSet<String>, text: &BTreeSet<String>) -> bool {
     !message.is_empty() && message.intersection(text).count() as f64 >= GIVEN_MIN * message.len() as f64
 }
@@ -150,12 +152,12 @@ struct Table {
 #[derive(Debug, Default, Clone)]
 struct Counts {
     questions: usize,
-    /// Questions with at least one message given.
+    /// Questions with at least one evidence message in the request.
     any: usize,
     evidence: usize,
     found: usize,
     nothing: usize,
-    /// Characters by four.
+    /// Characters divided by four.
     quarters: Vec<usize>,
     tokens: Vec<usize>,
 }

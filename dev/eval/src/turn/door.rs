@@ -1,7 +1,7 @@
-//! The servers of a run: Quipu from the built binary, and behind it a model server without a model.
+//! The servers of a run: Quipu from the built binary, and its upstream, a model server without a model.
 //!
-//! Owns: starting both, importing what people said, asking, and what of a recorded request memory added. Never: what a
-//! question should have been given.
+//! Owns: starting both, importing messages, asking, and the memory in a recorded request. Never: the memory
+//! that a question should have got.
 
 #![expect(clippy::disallowed_methods, reason = "measuring reads the real clock")]
 
@@ -22,10 +22,10 @@ use testkit::backend::{Backend, CacheKind, Config, Reply};
 use super::CommonArgs;
 use crate::built::Server;
 
-/// A turn that was given nothing is asked so many times more.
+/// Maximum number of repeats of a turn that got no memory.
 const RETRIES: usize = 2;
 
-/// Somebody with a memory of their own, and what is imported for them, session by session.
+/// A user, and the sessions to import for that user.
 #[derive(Debug, Clone)]
 pub(crate) struct Person {
     pub(crate) user: String,
@@ -36,22 +36,22 @@ pub(crate) struct Person {
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(super) id: String,
-    /// As the route `add` reads them.
+    /// Messages in the form of the route `add`.
     pub(super) messages: Vec<Value>,
 }
 
-/// What stood in a recorded request beside the question.
+/// The text that a recorded request has besides the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Given {
-    /// All of it, wrappers and the time included.
+    /// All of it, with wrappers and the time.
     pub(crate) text: String,
-    /// As Quipu counts it.
+    /// As counted by Quipu.
     pub(crate) tokens: usize,
-    /// Until the answer came, when it was asked first.
+    /// Time of the first request, until the answer came.
     pub(crate) took: Duration,
 }
 
-/// The model server knows a request by its `seed`.
+/// Text of each request by its `seed`, which identifies it.
 type Recorded = Arc<Mutex<BTreeMap<u64, String>>>;
 
 pub(crate) struct Door {
@@ -69,7 +69,7 @@ impl Door {
         Self::of(Command::new(&args.binary), args.clients).await
     }
 
-    /// Of the binary of a command, with the command's environment.
+    /// Starts the program of a command, with the command's environment.
     pub(crate) async fn of(program: Command, clients: usize) -> anyhow::Result<Self> {
         let recorded = Recorded::default();
         let backend = Backend::start(Config {
@@ -107,7 +107,7 @@ impl Door {
         &self.server
     }
 
-    /// Where the server keeps its memory.
+    /// The root of the Quipu server.
     pub(crate) fn root(&self) -> &Path {
         self.root.path()
     }
@@ -136,7 +136,8 @@ impl Door {
         Ok(())
     }
 
-    /// Asks every question as the first message of a new conversation that teaches nothing. Answers are in order.
+    /// Asks every question as the first message of a new conversation that adds nothing to memory. Answers
+    /// are in order.
     pub(super) async fn ask_all(&self, questions: &[(&Person, &str)]) -> anyhow::Result<Vec<Given>> {
         stream::iter(questions)
             .map(|(person, question)| self.ask(person, question))
@@ -145,7 +146,8 @@ impl Door {
             .await
     }
 
-    /// A turn does not wait long for memory, and a busy machine is late: what was given nothing is asked again.
+    /// Asks a question, again if it got no memory: a turn waits only briefly for memory, and a busy machine
+    /// is late.
     pub(crate) async fn ask(&self, person: &Person, question: &str) -> anyhow::Result<Given> {
         let mut given = self.ask_once(person, question).await?;
         let took = given.took;
@@ -161,7 +163,7 @@ impl Door {
         Ok(Given { took, ..given })
     }
 
-    /// So many turns were given something only when they were asked again.
+    /// Turns that got memory only when they were repeated.
     pub(crate) fn late(&self) -> u64 {
         self.late.load(Ordering::Relaxed)
     }
@@ -206,7 +208,7 @@ impl Door {
 }
 
 impl Given {
-    /// Without what only tells the time.
+    /// The added text without the lines about the current time.
     pub(crate) fn memory(&self) -> &str {
         self.text.split("<quipu-time>").next().unwrap_or_default().trim()
     }
@@ -216,7 +218,7 @@ impl Given {
     }
 }
 
-/// All text of a request's messages.
+/// The text of all messages of a request.
 fn words_of(request: &Value) -> String {
     let messages = request["messages"].as_array().into_iter().flatten();
     let texts = messages.map(|message| match &message["content"] {
@@ -229,7 +231,7 @@ fn words_of(request: &Value) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// Of `f3; memories=2; tokens=81`.
+/// The number of tokens in a header such as `f3; memories=2; tokens=81`.
 fn tokens(injected: &str) -> Option<usize> {
     let mut parts = injected.split("; ");
     parts.find_map(|part| part.strip_prefix("tokens="))?.parse().ok()
@@ -244,7 +246,7 @@ mod tests {
     use super::{Given, tokens, words_of};
 
     #[test]
-    fn what_memory_added_is_told_from_the_time() {
+    fn added_memory_excludes_the_current_time() {
         let request = json!({"messages": [
             {"role": "user", "content": [{"type": "text", "text": "Where?"}, {"type": "text", "text": "\n\n- Oslo"}]},
         ]});

@@ -1,6 +1,7 @@
-//! What turns of the written sets would be given, with ranking alone, in this process: for tuning, in seconds.
+//! The memory that turns of the written sets would get, by ranking alone in this process: for tuning, in
+//! seconds.
 //!
-//! Owns: a line of JSON for each odd question. Never: a held-out one, or a measure.
+//! Owns: a line of JSON for each odd question. Never: a held-out question, or a measure.
 
 use std::path::PathBuf;
 

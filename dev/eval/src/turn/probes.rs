@@ -1,7 +1,7 @@
 //! Turns that memory should answer, and turns that it should leave alone.
 //!
-//! Owns: the set (`probes.txt`), its table, how well the search route's scores tell the kinds apart. Never: the set's
-//! format (`sets`), a threshold.
+//! Owns: the set (`probes.txt`), its table, how well the search route's scores separate the kinds. Never: the
+//! set's format (`sets`), a threshold.
 
 use anyhow::bail;
 use serde_json::Value;
@@ -12,16 +12,16 @@ use super::{CommonArgs, Half, print_late, share};
 use crate::row;
 
 const SET: &str = include_str!("probes.txt");
-/// The lists of the search route's answer whose best score is shown.
+/// Lists of the search route's answer; the best score of each is printed.
 const LISTS: [&str; 3] = ["episodes", "facts", "messages"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Memory holds the answer.
     Answerable,
-    /// About something that memory knows, but this was never told.
+    /// About a subject in memory, but the answer was never said.
     Unanswerable,
-    /// A task or small talk to which memory adds nothing.
+    /// A task or small talk for which memory has nothing useful.
     Unrelated,
 }
 
@@ -51,7 +51,7 @@ impl Kind {
         (Self::Unrelated, "unrelated"),
     ];
 
-    /// The first word of the part after the question; a language may follow.
+    /// The kind is the first word of the part after the question; a language may follow.
     fn of(question: &Question) -> anyhow::Result<Self> {
         let word = question.part(0).split(' ').next().unwrap_or_default();
         match Self::ALL.into_iter().find(|(_, name)| *name == word) {
@@ -108,7 +108,8 @@ fn of<'a>(probes: &'a [Probe<'a>], kind: Kind, half: Half) -> impl Iterator<Item
     probes.iter().filter(is_of).map(|probe| probe.1)
 }
 
-/// The best score of each list, for odd probes one by one, and for both halves what telling kinds apart by it is worth.
+/// Prints the best score of each list for each odd probe, and for both halves how well that score separates
+/// the kinds.
 async fn print_scores(door: &Door, probes: &[Probe<'_>]) -> anyhow::Result<()> {
     row(&["probe", "kind", LISTS[0], LISTS[1], LISTS[2], "question"].map(str::to_owned));
     row(&["---"; 6].map(str::to_owned));
@@ -189,7 +190,7 @@ mod tests {
     use super::{Kind, SET, area, sets};
 
     #[test]
-    fn there_are_60_40_and_40_probes_and_every_answer_is_told() {
+    fn there_are_60_40_and_40_probes_and_every_answer_is_said() {
         let people = sets::read(SET).expect("probes");
         sets::check(&people, 140);
         let mut counts = [0; 3];

@@ -1,6 +1,6 @@
-//! The written sets: made-up people, what they said in small conversations, and what is asked of each.
+//! The written sets: made-up people, their messages in small conversations, and questions as each of them.
 //!
-//! Owns: their text format, the ids' halves, when words stand in a text. Never: what a set measures.
+//! Owns: their text format, the ids' halves, the match of words in a text. Never: the measure of a set.
 
 use anyhow::{Context, bail, ensure};
 use model::{Timestamp, Zone};
@@ -9,17 +9,17 @@ use serde_json::json;
 use super::Half;
 use super::door::{Door, Given, Person, Session};
 
-/// Messages of one sitting are this far apart.
+/// Time between two messages of a sitting.
 const PACE_MS: i64 = 40_000;
 
-/// Somebody, and what is asked as them.
+/// A person, and the questions asked as that person.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) person: Person,
     pub(super) questions: Vec<Question>,
 }
 
-/// A question, and what its line says besides.
+/// A question with the other parts of its line.
 #[derive(Debug, Clone)]
 pub(super) struct Question {
     pub(super) id: String,
@@ -27,7 +27,7 @@ pub(super) struct Question {
     pub(super) parts: Vec<String>,
 }
 
-/// A question and what the turn that asked it was given.
+/// A question and the memory that its turn got.
 #[derive(Debug)]
 pub(super) struct Answer<'a> {
     pub(super) person: &'a Person,
@@ -36,7 +36,7 @@ pub(super) struct Answer<'a> {
 }
 
 impl Question {
-    /// Odd ids are developed with, even ones held out.
+    /// Odd ids are for development, even ones are held out.
     pub(super) fn half(&self) -> Half {
         if self.id.ends_with(['1', '3', '5', '7', '9']) {
             Half::Developed
@@ -45,13 +45,13 @@ impl Question {
         }
     }
 
-    /// The part at this place after the question; empty if there is none.
+    /// The part at this position after the question; empty if there is none.
     pub(super) fn part(&self, at: usize) -> &str {
         self.parts.get(at).map_or("", String::as_str)
     }
 }
 
-/// Imports what everybody said and asks all their questions.
+/// Imports everybody's messages and asks all their questions.
 pub(super) async fn ask<'a>(door: &Door, people: &'a [Asked]) -> anyhow::Result<Vec<Answer<'a>>> {
     let persons: Vec<Person> = people.iter().map(|asked| asked.person.clone()).collect();
     door.import(&persons).await?;
@@ -73,7 +73,7 @@ pub(super) async fn ask<'a>(door: &Door, people: &'a [Asked]) -> anyhow::Result<
         .collect())
 }
 
-/// Prints so many failures of the half to develop with.
+/// Prints up to `count` failures of the development half.
 #[expect(clippy::print_stdout, reason = "asked for with `--show`")]
 pub(super) fn show<'a>(failures: impl Iterator<Item = &'a Answer<'a>>, count: usize) {
     let developed = failures.filter(|answer| answer.question.half() == Half::Developed);
@@ -88,8 +88,9 @@ pub(super) fn show<'a>(failures: impl Iterator<Item = &'a Answer<'a>>, count: us
     }
 }
 
-/// Reads a set. A line is a person (`@ name | who`), a sitting's date, what the user (`U `) or the assistant (`A `) says, a
-/// question (`? id | question | part | …`), a comment (`#`) or empty. In what is said and asked, `\n` is a line break.
+/// Reads a set. A line is a person (`@ name | who`), a sitting's date, a message of the user (`U `) or the
+/// assistant (`A `), a question (`? id | question | part | …`), a comment (`#`) or empty. In messages and
+/// questions, `\n` is a line break.
 pub(super) fn read(text: &str) -> anyhow::Result<Vec<Asked>> {
     let mut people: Vec<Asked> = Vec::new();
     let mut now = Timestamp::default();
@@ -169,7 +170,7 @@ fn say(person: &mut Person, is_user: bool, at: Timestamp, text: &str) -> anyhow:
     Ok(())
 }
 
-/// Whether the key stands in the text. Parts between commas must all stand there; of spellings between slashes, one.
+/// Whether the text contains the key: every part between commas, and of spellings between slashes, one.
 pub(crate) fn stands(text: &str, key: &str) -> bool {
     let text = text.to_lowercase();
     key.to_lowercase()
@@ -183,7 +184,7 @@ fn begins_in(text: &str, word: &str) -> bool {
     found.any(|(at, _)| !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()))
 }
 
-/// What a person said themselves and what they were told, line by line.
+/// The person's own messages and the assistant's, line by line.
 #[cfg(test)]
 pub(super) fn said(person: &Person) -> Vec<String> {
     let messages = person.sessions.iter().flat_map(|session| &session.messages);
@@ -192,7 +193,7 @@ pub(super) fn said(person: &Person) -> Vec<String> {
         .collect()
 }
 
-/// What holds for each set: ids are unique, halves are as large as each other, sittings are in order.
+/// Rules of every set: ids are unique, halves are of equal size, sittings are in order.
 #[cfg(test)]
 pub(super) fn check(people: &[Asked], questions: usize) {
     let mut ids = std::collections::BTreeSet::new();
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_stands_at_the_beginning_of_words() {
+    fn a_key_matches_the_beginning_of_words() {
         assert!(stands("We sail to Brest", "sail, brest/Lorient"));
         assert!(!stands("We sail to Brest", "sail, Lorient"));
         assert!(stands("sailing", "sail") && !stands("assail", "sail"));

@@ -1,4 +1,4 @@
-//! Turns of people whom nobody knows: each set is by another writer, who knew nothing of Quipu.
+//! Turns of unfamiliar people: each set is by another writer, who knew nothing of Quipu.
 //!
 //! Owns: the sets (`strangers/*.txt`), their kinds of turns, the table. Never: the sets' format (`sets`).
 
@@ -17,13 +17,13 @@ pub(super) const SETS: [&str; 3] = [
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// `fact | key`: told once, and asked for in other words.
+    /// `fact | key`: said once, and asked for in other words.
     Fact,
-    /// `changed | old | new`: how something is now.
+    /// `changed | old | new`: asks for the current value.
     Changed,
-    /// About the person, and never told.
+    /// About the person, and never said.
     Unanswerable,
-    /// A turn to which nothing that was said helps.
+    /// A turn for which no earlier message is useful.
     Unrelated,
 }
 
@@ -110,7 +110,7 @@ impl Kind {
         }
     }
 
-    /// Which part of the line holds the answer's words.
+    /// The part of the line with the answer's words.
     fn answer(self) -> Option<usize> {
         match self {
             Self::Fact => Some(1),
@@ -135,7 +135,7 @@ mod tests {
     use super::{Kind, people, sets};
 
     #[test]
-    fn every_answer_is_told_and_stands_in_no_question() {
+    fn every_answer_is_said_and_occurs_in_no_question() {
         let people = people().expect("three sets");
         assert_eq!(people.len(), 9);
         sets::check(&people, 360);

@@ -40,7 +40,7 @@ mod tests {
     use super::{SET, sets};
 
     #[test]
-    fn every_answer_is_told_and_stands_in_no_question() {
+    fn every_answer_is_said_and_occurs_in_no_question() {
         let people = sets::read(SET).expect("facts");
         assert_eq!(people.len(), 6);
         sets::check(&people, 120);

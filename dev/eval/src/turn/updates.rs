@@ -1,6 +1,6 @@
-//! Changed facts: is the current value given, and is an old one that stands beside it marked as past?
+//! Changed facts: does the turn get the current value, and is an old value next to it marked as past?
 //!
-//! Owns: the set (`changed.txt`), what counts as a mark, the table. Never: the set's format (`sets`).
+//! Owns: the set (`changed.txt`), the marks of a past value, the table. Never: the set's format (`sets`).
 
 use super::door::Door;
 use super::sets::{self, Answer, stands};
@@ -9,7 +9,7 @@ use crate::row;
 
 const SET: &str = include_str!("changed.txt");
 
-/// What the proxy writes into an item whose statement is over. Nobody in the set says any of these.
+/// Marks of the proxy on an item that is no longer current. Nobody in the set writes any of these.
 const MARKS: [&str; 5] = ["superseded", "until ", "no longer", "earlier:", "(past)"];
 
 /// Imports, asks and prints.
@@ -69,7 +69,7 @@ fn is_stale(answer: &Answer<'_>) -> bool {
     )
 }
 
-/// Whether an item of what is given tells the old value, neither beside the new one nor with a mark.
+/// Whether an item of the injected text has the old value without the new one and without a mark.
 pub(super) fn says_stale(given: &str, old: &str, new: &str) -> bool {
     let is_marked = |item: &str| MARKS.iter().any(|mark| item.to_lowercase().contains(mark));
     items(given)
@@ -77,7 +77,7 @@ pub(super) fn says_stale(given: &str, old: &str, new: &str) -> bool {
         .any(|item| stands(item, old) && !stands(item, new) && !is_marked(item))
 }
 
-/// The lines, each with the indented ones that continue it.
+/// The lines, each joined with the indented lines that continue it.
 fn items(given: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     for line in given.lines() {
@@ -97,7 +97,7 @@ mod tests {
     use super::{MARKS, SET, says_stale, sets};
 
     #[test]
-    fn every_change_is_told_old_before_new_and_nobody_uses_a_mark() {
+    fn every_old_value_is_said_before_the_new_one_and_nobody_uses_a_mark() {
         let people = sets::read(SET).expect("changes");
         sets::check(&people, 60);
         for asked in &people {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_value_is_stale_unless_it_is_marked_or_stands_beside_the_new_one() {
+    fn an_old_value_is_stale_without_a_mark_and_without_the_new_value() {
         let stale = |given| says_stale(given, "Croydon", "Margate");
         assert!(stale(
             "- 2025-03-14: lives in Croydon\n- 2026-01-02: lives in Margate"
