@@ -1,8 +1,9 @@
-//! What of a talk survives its digest, and how fast it is read: `cargo bench -p context-bench --bench digest`.
+//! Survival of needles in the digest of a talk, and the speed of the digest: `cargo bench -p context-bench
+//! --bench digest`.
 //!
-//! Owns: planting needles of ten types in made-up agent sessions, and counting those that a digest of 25 %, 10 % and 5 % of
-//! the size still shows word for word; files and commands against what was really done. Never: rules made for its own
-//! phrasings; half of them are held out and reported apart.
+//! Owns: planting needles of ten types in made-up agent sessions, and counting those that a digest of 25 %,
+//! 10 % and 5 % of the size still shows word for word; files and commands against the true ones. Never: rules
+//! made for its own phrasings; half of the phrasings are held out and reported separately.
 #![expect(clippy::disallowed_methods, reason = "measuring reads the real clock")]
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
@@ -72,7 +73,8 @@ fn main() {
     large();
 }
 
-/// Counts the rules that are told as such; gives how many other sentences were taken for one.
+/// Counts the rules that the digest lists as rules; returns the number of other sentences that it lists as
+/// rules.
 fn given_rules(digest: &Digest, talk: &Talk, rules: &mut [(usize, usize); 2]) -> usize {
     let told: Vec<&str> = digest
         .lines

@@ -1,6 +1,7 @@
 //! B16 on conversations of your own: `cargo bench -p context-bench --bench rank [-- FILE]`.
 //!
-//! Owns: reading FILE, which holds conversations parted by blank lines, a line `role TAB text` for each item. Never: a measure.
+//! Owns: reading FILE: conversations separated by blank lines, with a line `role TAB text` for each item.
+//! Never: a measure.
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
 use context_bench::rank;

@@ -1,6 +1,6 @@
 //! All measures in one run, and the bars.
 //!
-//! Owns: how much is measured, and what must hold. Never: a measure.
+//! Owns: the size of the run, and the bars. Never: a measure.
 
 use context::plan::Effort;
 use context::tokens::Meter;
@@ -13,13 +13,13 @@ use crate::table::{Table, number, text};
 use crate::talk::Talk;
 use crate::{converge, cost, mend, rank, recovery, rules, speed, survival};
 
-/// How much is measured.
+/// The size of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Size {
     pub talks: usize,
     pub talk_items: usize,
     pub needles: usize,
-    /// Talks replayed request by request, the dearest measure.
+    /// Talks replayed request by request, the slowest measure.
     pub replays: usize,
     /// Lengths of the timed talks.
     pub lengths: Vec<usize>,
@@ -28,7 +28,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// As published.
+    /// The size of the published figures.
     pub fn full() -> Self {
         Self {
             talks: 8,
@@ -40,7 +40,7 @@ impl Size {
         }
     }
 
-    /// For a test: every measure, hardly any numbers.
+    /// For a test: every measure, on very little data.
     pub fn tiny() -> Self {
         Self {
             talks: 2,
@@ -53,15 +53,15 @@ impl Size {
     }
 }
 
-/// One number and what it must be.
+/// A number and the bound that it must meet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     pub name: String,
     pub value: f64,
     pub bar: f64,
-    /// It must reach the bar; else it may be no more.
+    /// The number must be at least the bar; else at most the bar.
     pub at_least: bool,
-    /// It depends on the machine, or on how much was measured.
+    /// The number depends on the machine, or on the size of the run.
     pub soft: bool,
 }
 
@@ -82,12 +82,12 @@ pub struct Report {
     pub bars: Vec<Bar>,
 }
 
-/// What is measured, in order.
+/// The names of the measures, in order.
 pub const STEPS: [&str; 8] = [
     "survival", "recovery", "rules", "speed", "cost", "convergence", "repair", "ranking",
 ];
 
-/// Runs every measure; `step` is told which one begins.
+/// Runs every measure; calls `step` with the name of each one before it begins.
 pub fn run(size: &Size, clock: Clock<'_>, step: &mut dyn FnMut(&'static str)) -> Report {
     step(STEPS[0]);
     let meter = Meter::estimate();

@@ -1,6 +1,7 @@
 //! B11: compaction against models that summarise badly on purpose.
 //!
-//! Owns: the adversaries, and what must hold against each. Never: the loop itself; `context::ladder` is the engine's own.
+//! Owns: the adversaries, and the rules that hold against each. Never: the loop itself; `context::ladder` is
+//! the engine's own.
 
 use context::budget::Budget;
 use context::ladder::Ladder;
@@ -14,7 +15,7 @@ use crate::survival::parts;
 use crate::table::{Table, count, text};
 use crate::talk::Talk;
 
-/// Given what leaves, what it answers.
+/// Gets the text that leaves the view and returns a summary.
 type Adversary = fn(&str) -> String;
 
 const ADVERSARIES: [(&str, Adversary); 6] = [
@@ -35,29 +36,29 @@ const ADVERSARIES: [(&str, Adversary); 6] = [
     }),
 ];
 
-/// Limits as percent of the talk; the last is beyond what is possible.
+/// Limits as percent of the talk; the last one is impossible to reach.
 const LIMITS: [usize; 3] = [25, 10, 0];
 /// Requests in a talk.
 const PARTS: usize = 16;
 
-/// What one adversary could do.
+/// The damage that one adversary did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     pub name: &'static str,
     pub requests: usize,
-    /// Attempts at one request, at most.
+    /// Maximum number of attempts in one request.
     pub rounds_max: usize,
-    /// Compactions after which the session weighed more.
+    /// Compactions that made the session larger.
     pub grown: usize,
     /// Views over their limit.
     pub over: usize,
-    /// Requests that got the typed error. With a limit of 0 % all must.
+    /// Requests that returned the typed error. With a limit of 0 % all must.
     pub errors: usize,
-    /// Nodes whose wrapper is not just one, closed at the end.
+    /// Nodes without exactly one wrapper, closed at the end.
     pub escaped: usize,
 }
 
-/// Every adversary on every talk.
+/// Runs every adversary on every talk.
 pub fn measure(talks: &[Talk], meter: &Meter) -> Vec<Outcome> {
     let against = |(name, adversary): (&'static str, Adversary)| {
         let mut outcome = Outcome {
@@ -116,7 +117,7 @@ impl Outcome {
     }
 }
 
-/// One wrapper around everything.
+/// Whether exactly one wrapper encloses the text.
 fn is_wrapped(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let once = |tag: &str| lower.matches(tag).count() == 1;
@@ -126,7 +127,7 @@ fn is_wrapped(text: &str) -> bool {
         && lower.ends_with("</conversation_summary>")
 }
 
-/// One row an adversary.
+/// One row for each adversary.
 pub fn table(outcomes: &[Outcome]) -> Table {
     let row = |outcome: &Outcome| {
         vec![

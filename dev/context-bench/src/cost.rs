@@ -1,7 +1,7 @@
-//! B9 and B10: what a talk costs request by request, what of it is seen at its end, and how the window is used.
+//! B9 and B10: the cost of a talk request by request, the needles seen at its end, and the use of the window.
 //!
-//! Owns: replaying talks by every strategy at every limit, and the comparison at equal survival. Never: the cache; `replay`
-//! has it.
+//! Owns: replaying talks by every strategy at every limit, and the comparison at equal survival. Never: the
+//! cache; `replay` has it.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::tally::{Tally, mean_and_deviation};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub name: String,
-    /// It is ours, by some preset.
+    /// It is a preset of Quipu.
     pub ours: bool,
     /// In percent of the talk; 100 for no compaction.
     pub limit: usize,
@@ -80,14 +80,14 @@ fn row<'a>(
     row
 }
 
-/// The cheapest of the others, at any limit, that shows at least as much as this one.
+/// The cheapest of the other strategies, at any limit, that shows at least as many needles as this one.
 pub fn rival<'a>(rows: &'a [Row], ours: &Row) -> Option<&'a Row> {
     rows.iter()
         .filter(|row| !row.ours && row.seen.percent() >= ours.seen.percent())
         .min_by(|a, b| a.cost.price().total_cmp(&b.cost.price()))
 }
 
-/// Cost and window, and ours against the cheapest that shows as much.
+/// Cost and window, and each of ours next to the cheapest that shows as many needles.
 pub fn tables(rows: &[Row]) -> [Table; 3] {
     [prices(rows), rivals(rows), windows(rows)]
 }

@@ -1,13 +1,14 @@
-//! Chance that is the same at every run.
+//! Random numbers that are the same in every run.
 //!
-//! Owns: one generator of numbers and the made-up words, paths and sentences that come of it. Never: the machine's randomness.
+//! Owns: one generator of numbers, and the made-up words, paths and sentences drawn from it. Never: the
+//! machine's randomness.
 
 /// A linear congruential generator.
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// Seeds that are neighbours give numbers that are not.
+    /// Neighbouring seeds give unrelated numbers.
     pub fn new(seed: u64) -> Self {
         let mut dice = Self(seed.wrapping_mul(7919).wrapping_add(17));
         dice.roll(2);
@@ -27,7 +28,7 @@ impl Dice {
         choices[self.roll(choices.len())]
     }
 
-    /// A word that nobody wrote before.
+    /// A made-up word.
     pub(crate) fn word(&mut self) -> String {
         let syllables = 3 + self.roll(2);
         (0..syllables)

@@ -1,10 +1,13 @@
-//! Context engines on trial: conversations of known content, the strategies to compare, and what each keeps and costs.
+//! Trials of context engines: conversations of known content, the compared strategies, and what each keeps
+//! and costs.
 //!
-//! Owns: the generator of conversations, the other systems' strategies beside ours, the simulated prefix cache, the measures.
-//! Never: a clock (its caller measures time), a real model: what is compared is mechanics, not the quality of summaries.
+//! Owns: the generator of conversations, the other systems' strategies next to ours, the simulated prefix
+//! cache, the measures. Never: a clock (its caller measures time), or a real model: it compares mechanics,
+//! not the quality of summaries.
 //!
-//! Reading order: [`talk`] (what is replayed), [`strategy`] (who competes), [`replay`] (a conversation, request by request),
-//! [`survival`] and [`cost`] (the trade), [`mod@bench`] (all measures and the bars), [`table`].
+//! Reading order: [`talk`] (the replayed conversations), [`strategy`] (the competitors), [`replay`] (a
+//! conversation, request by request), [`survival`] and [`cost`] (the trade), [`mod@bench`] (all measures and
+//! the bars), [`table`].
 
 pub mod bench;
 pub mod converge;

@@ -1,6 +1,6 @@
-//! `cargo run --release -p context-bench`: the context engine beside other systems' strategies.
+//! `cargo run --release -p context-bench`: the context engine next to other systems' strategies.
 //!
-//! Owns: the clock, the output, the exit code: 1 where a bar does not hold. Never: a measure.
+//! Owns: the clock, the output, the exit code: 1 if a bar is missed. Never: a measure.
 #![expect(clippy::disallowed_methods, reason = "measuring reads the real clock")]
 #![expect(
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! B12: how fast broken transcripts are repaired, and whether providers accept what comes of it.
+//! B12: the speed of repairing broken transcripts, and whether providers accept the repaired ones.
 //!
 //! Owns: breaking talks. Never: the repair and the checkers; `transcript` has them.
 
@@ -14,26 +14,26 @@ use crate::speed::Clock;
 use crate::table::{Table, count, number};
 use crate::talk::Talk;
 
-/// Transcripts made of one talk.
+/// Number of broken transcripts made of one talk.
 const BREAKS: usize = 20;
-/// The system's and the first of the user's items stay where they are: a client that loses them has no talk.
+/// The system item and the user's first item stay in place: without them a client has no talk.
 const OPENING: usize = 2;
 
-/// What repairs did.
+/// The results of the repairs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mended {
     pub transcripts: usize,
     pub items: usize,
-    /// Transcripts that a provider would have refused before.
+    /// Transcripts that a provider would refuse before the repair.
     pub broken: usize,
-    /// Repaired ones that OpenAI's or Anthropic's rules refuse still.
+    /// Repaired transcripts that OpenAI's or Anthropic's rules still refuse.
     pub refused: usize,
-    /// Repairs that a second repair changes again.
+    /// Repaired transcripts that a second repair changes again.
     pub unstable: usize,
     pub time: Duration,
 }
 
-/// Broken forms of every talk.
+/// Repairs several broken forms of every talk.
 pub fn measure(talks: &[Talk], clock: Clock<'_>) -> Mended {
     let mut mended = Mended::default();
     let pending = BTreeSet::new();
@@ -56,7 +56,7 @@ pub fn measure(talks: &[Talk], clock: Clock<'_>) -> Mended {
     mended
 }
 
-/// Items lost, doubled, out of order, with blank or reused ids.
+/// A copy with items lost, doubled, out of order, or with blank or reused ids.
 fn broken(items: &[Arc<Item>], dice: &mut Dice) -> Vec<Arc<Item>> {
     let mut out: Vec<Arc<Item>> = items[..OPENING.min(items.len())].to_vec();
     for item in items.iter().skip(OPENING) {

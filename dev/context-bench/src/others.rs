@@ -1,9 +1,9 @@
-//! What other systems do when a conversation is too long, as pure functions: code-buddy's compaction with its markers here, of each
-//! other system one idea in a file of its own.
+//! Strategies of other systems for a conversation that is too long, as pure functions: code-buddy's
+//! compaction with its markers here, one idea of each other system in a file of its own.
 //!
-//! Owns: the ideas, with their constants, scaled down where a limit is smaller than the window they were made for. Never: a
-//! faithful copy of a product. What an idea alone does not bring within the limit loses its oldest items, so that all
-//! answer the same question.
+//! Owns: the ideas, with their constants, scaled down if a limit is smaller than the window they were made
+//! for. Never: a faithful copy of a product. If an idea alone does not reach the limit, the oldest items are
+//! dropped, so all strategies meet the same limit.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -30,21 +30,21 @@ pub use masking::mask_observations;
 pub use opencode::opencode_prune;
 pub use window::{window_by_messages, window_by_tokens};
 
-/// An item, or a handle of one: `Item`, `Arc<Item>`.
+/// An item, or a shared handle of one: `Item`, `Arc<Item>`.
 pub trait Entry: Borrow<Item> + Clone + From<Item> {}
 
 impl<I: Borrow<Item> + Clone + From<Item>> Entry for I {}
 
-/// code-buddy's numbers.
+/// code-buddy's constants.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
     /// The newest items that stay, besides the leading system items.
     pub recent: usize,
     /// Older items stay if their score is above.
     pub important_over: f64,
-    /// Of so many lines the summary keeps one, the oldest.
+    /// The summary keeps one line of this many, the oldest.
     pub ratio: usize,
-    /// What the hard cut leaves at least, besides system items.
+    /// Minimum number of items after the hard cut, without system items.
     pub items_min: usize,
 }
 
@@ -59,15 +59,15 @@ impl Rules {
     }
 }
 
-/// A tool's result keeps its last bytes, marker included.
+/// A tool's result keeps at most this many of its last bytes, marker included.
 const RESULT_BYTES_MAX: usize = 500;
-/// Hard truncation: what is left of a text, in UTF-16 code units.
+/// Hard truncation: maximum length of a text, in UTF-16 code units.
 const CONTENT_UNITS_MAX: usize = 200;
 
 type Step<I> = fn(&[I], &Rules) -> Vec<I>;
 
-/// code-buddy's compaction to `tokens_max`: one step after another until the items fit. The result can be too heavy still, if
-/// the system items and the last ask are.
+/// code-buddy's compaction to `tokens_max`: one step after another until the items fit. The result can still
+/// be too large if the system items and the last ask are.
 pub fn compact<I: Entry>(items: &[I], tokens_max: usize, meter: &Meter, rules: &Rules) -> Vec<I> {
     let fits = |items: &[I]| weight(items, meter) <= tokens_max;
     let mut view = items.to_vec();
@@ -101,18 +101,18 @@ pub fn compact<I: Entry>(items: &[I], tokens_max: usize, meter: &Meter, rules: &
     view.iter().enumerate().map(cut).collect()
 }
 
-/// [`compact`] by code-buddy's numbers.
+/// [`compact`] with code-buddy's constants.
 pub fn codebuddy<I: Entry>(items: &[I], limit: usize, meter: &Meter) -> Vec<I> {
     compact(items, limit, meter, &Rules::codebuddy())
 }
 
-/// The oldest go until the rest fits.
+/// Drops the oldest items until the rest fits.
 fn within<I: Entry>(items: &[I], limit: usize, meter: &Meter) -> Vec<I> {
     drop_oldest(items, limit, meter, 1)
 }
 
-/// Whether a host takes what another compaction made: it is not empty, fits, is lighter than before, and kept the last ask and
-/// at least one result if there were any.
+/// Whether a host accepts another compaction's result: it is not empty, fits, is smaller than before, and
+/// kept the last ask and at least one result if there were any.
 pub fn accepts<I: Borrow<Item>>(before: &[I], after: &[I], tokens_max: usize, meter: &Meter) -> bool {
     let results = |items: &[I]| items.iter().any(|item| item.borrow().outcomes().next().is_some());
     let asks = |items: &[I]| last_ask(items).map(|at| items[at].borrow().clone());
@@ -124,12 +124,12 @@ pub fn accepts<I: Borrow<Item>>(before: &[I], after: &[I], tokens_max: usize, me
         && (asks(before).is_none() || asks(before) == asks(after))
 }
 
-/// The tokens of items.
+/// The number of tokens of items.
 fn weight<I: Borrow<Item>>(items: &[I], meter: &Meter) -> usize {
     items.iter().map(|item| meter.item(item.borrow())).sum()
 }
 
-/// How many system items open the conversation.
+/// Number of system items at the start of the conversation.
 fn leading<I: Borrow<Item>>(items: &[I]) -> usize {
     items
         .iter()
@@ -138,12 +138,12 @@ fn leading<I: Borrow<Item>>(items: &[I]) -> usize {
         .count()
 }
 
-/// The place of the last user's item that asks.
+/// The position of the user's last item that asks.
 fn last_ask<I: Borrow<Item>>(items: &[I]) -> Option<usize> {
     items.iter().rposition(|item| item.borrow().asks())
 }
 
-/// The places of items that belong together, calls with their results, in order of their first.
+/// The positions of items that belong together, calls with their results, in order of their first.
 fn groups<I: Borrow<Item>>(items: &[I]) -> Vec<BTreeSet<usize>> {
     let mut group_of: Vec<usize> = (0..items.len()).collect();
     let mut groups: Vec<BTreeSet<usize>> = (0..items.len()).map(|index| BTreeSet::from([index])).collect();
@@ -165,7 +165,7 @@ fn groups<I: Borrow<Item>>(items: &[I]) -> Vec<BTreeSet<usize>> {
     groups
 }
 
-/// `keep` and what its members belong together with.
+/// `keep`, extended to whole groups.
 fn with_partners<I: Borrow<Item>>(items: &[I], keep: &BTreeSet<usize>) -> BTreeSet<usize> {
     let kept = groups(items)
         .into_iter()
@@ -245,7 +245,8 @@ fn cut_content(text: &str) -> Option<String> {
     (cut.len() < text.len()).then_some(cut)
 }
 
-/// Without the oldest groups, until the rest fits; never the leading system items, the last ask or the last `items_min`.
+/// Drops the oldest groups until the rest fits; never the leading system items, the last ask or the last
+/// `items_min`.
 fn drop_oldest<I: Entry>(items: &[I], tokens_max: usize, meter: &Meter, items_min: usize) -> Vec<I> {
     let weights: Vec<usize> = items.iter().map(|item| meter.item(item.borrow())).collect();
     let (lead, ask) = (leading(items), last_ask(items));
@@ -264,7 +265,7 @@ fn drop_oldest<I: Entry>(items: &[I], tokens_max: usize, meter: &Meter, items_mi
     keep.into_iter().map(|index| items[index].clone()).collect()
 }
 
-/// The item with the results that `change` gives another text.
+/// The item with the results that `change` replaces.
 fn map_outcomes<I: Entry>(item: &I, change: &dyn Fn(&str) -> Option<String>) -> I {
     let mut item: Item = item.borrow().clone();
     for block in &mut item.blocks {

@@ -1,8 +1,8 @@
-//! B16: whether what is needed later ranks first.
+//! B16: whether items that are needed later rank first.
 //!
-//! Owns: made-up agent sessions that come back to what they worked on, labels, AUC and NDCG of code-buddy's formula,
-//! of recency and of chance. Never: a label that looks at a score; it reads words by white space alone, not as the scorer
-//! does.
+//! Owns: made-up agent sessions that return to earlier files, labels, AUC and NDCG of code-buddy's formula,
+//! of recency and of chance. Never: a label that depends on a score; labels split words by white space alone,
+//! unlike the scorer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ const RANKERS: [(&str, Ranker); 4] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quality {
     pub name: &'static str,
-    /// The chance that an item needed later ranks before one that is not.
+    /// The probability that an item needed later ranks before one that is not.
     pub auc: f64,
     pub ndcg: f64,
 }
@@ -62,7 +62,7 @@ pub fn measure(talks: &[Vec<Item>]) -> Vec<Quality> {
     RANKERS.map(quality).to_vec()
 }
 
-/// One row a ranker.
+/// One row for each ranker.
 pub fn table(qualities: &[Quality]) -> Table {
     let row = |quality: &Quality| {
         vec![
@@ -100,7 +100,8 @@ fn words(item: &Item) -> BTreeSet<String> {
     words.into_iter().filter(named).collect()
 }
 
-/// Positive: a word that is no plain word, and in at most six items, is in a later item.
+/// An item is positive if it shares an identifier with a later item and at most six items have that
+/// identifier.
 fn labels(talk: &[Item], cut: usize) -> Vec<bool> {
     let words: Vec<BTreeSet<String>> = talk.iter().map(words).collect();
     let mut items_with: BTreeMap<&str, usize> = BTreeMap::new();
@@ -115,7 +116,7 @@ fn labels(talk: &[Item], cut: usize) -> Vec<bool> {
         .collect()
 }
 
-/// The chance that a positive ranks before a negative; a tie counts half.
+/// The probability that a positive ranks before a negative; a tie counts half.
 fn area(values: &[f64], labels: &[bool]) -> f64 {
     let (mut won, mut pairs) = (0.0, 0.0);
     for (a, _) in values.iter().zip(labels).filter(|(_, label)| **label) {
@@ -145,7 +146,8 @@ fn gain(values: &[f64], labels: &[bool]) -> f64 {
     discounted(&mut order.into_iter().map(|index| labels[index])) / discounted(&mut (0..best).map(|_| true))
 }
 
-/// An agent that works on a few files at a time, reads some for nothing, and comes back to old ones now and then.
+/// A session of an agent that works on a few files at a time, reads some needlessly, and returns to old ones
+/// now and then.
 pub fn session(seed: u64) -> Vec<Item> {
     let mut dice = Dice::new(seed);
     let mut items = vec![Item::text(Role::System, "You are a careful engineer.")];

@@ -1,7 +1,7 @@
-//! B2: what can be had again after k compactions and a restart, by id and by words.
+//! B2: recovery by id and by words after k compactions and a restart.
 //!
-//! Owns: the restart through records, and a plain search by rare words over the originals (the ledger's own is not in reach
-//! of a pure crate). Never: the view; `survival` looks at it.
+//! Owns: the restart from records, and a plain search by rare words over the originals (a pure crate cannot
+//! use the ledger's search). Never: the view; `survival` measures it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use crate::table::{Table, count, number};
 use crate::talk::Talk;
 use crate::tally::Tally;
 
-/// What came back after so many compactions.
+/// The recovery after a number of compactions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recovery {
     pub rounds: usize,
-    /// Items that the view names, alone or in a node, and whose original is in the log as it arrived.
+    /// Items that the view names, alone or in a node, and for which the log has the original as it arrived.
     pub by_id: Tally,
     /// Needles in the first item found by their words, and in one of the first five.
     pub first: Tally,
     pub five: Tally,
-    /// Of the first items found, in all.
+    /// Total bytes of the first items found.
     pub bytes: usize,
 }
 
@@ -83,7 +83,7 @@ impl Recovery {
     }
 }
 
-/// The view shows the item, its stub, or a node that names it.
+/// Whether the view shows the item, its stub, or a node that covers it.
 fn is_named(session: &Session, id: ItemId) -> bool {
     session.frontier().iter().any(|piece| match &piece.what {
         PieceContent::Item { id: shown, .. } => *shown == id,
@@ -91,7 +91,7 @@ fn is_named(session: &Session, id: ItemId) -> bool {
     })
 }
 
-/// Which items have which words.
+/// The items that contain each word.
 struct Index {
     items: Vec<Arc<Item>>,
     places: BTreeMap<String, BTreeSet<usize>>,
@@ -109,7 +109,7 @@ impl Index {
         Self { items, places }
     }
 
-    /// The items with the rarest words of the query, the most of them first, the oldest of equals.
+    /// The items with the rarest words of the query, best first; ties by age, oldest first.
     fn search(&self, query: &str, max: usize) -> Vec<Arc<Item>> {
         let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
         for word in words(query).into_iter().collect::<BTreeSet<_>>() {
@@ -131,7 +131,7 @@ impl Index {
     }
 }
 
-/// Runs of letters and digits in small letters; of a script without blanks its neighbouring characters, two by two.
+/// Runs of letters and digits in lower case; in a script without blanks, pairs of neighbouring characters.
 fn words(text: &str) -> Vec<String> {
     let runs = text.split(|c: char| !c.is_alphanumeric());
     runs.filter(|run| !run.is_empty())

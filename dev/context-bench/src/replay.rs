@@ -1,7 +1,7 @@
 //! A conversation, request by request, through a strategy and a simulated prefix cache.
 //!
-//! Owns: what a request costs. The cache holds the last request; a new one is read from it as far as its items are the same.
-//! Never: time; the cache does not expire between two requests.
+//! Owns: the cost of a request. The cache holds the last request; a new one reads from it the items of their
+//! common prefix. Never: time; the cache does not expire between two requests.
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use transcript::{Item, Role};
 
 use crate::strategy::Strategy;
 
-/// The price of a token that is read from the cache, where one that is not costs 1.
+/// Price of a token read from the cache; an uncached token costs 1.
 pub const CACHED_PRICE: f64 = 0.1;
-/// The price of a token that is written to the cache.
+/// Price of a token written to the cache.
 pub const WRITTEN_PRICE: f64 = 1.25;
 
-/// What a conversation cost.
+/// The cost of a conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cost {
     pub requests: usize,
     /// Tokens of all requests together, and how many of them came from the cache.
     pub tokens: usize,
     pub cached_tokens: usize,
-    /// Requests that did not begin with all of the request before.
+    /// Requests without all of the previous request as their prefix.
     pub rewrites: usize,
     /// Requests whose view was over the limit.
     pub over_limit: usize,
-    /// The views' weight as shares of the limit, one for each request.
+    /// The size of each request's view as a share of the limit.
     pub fill: Vec<f64>,
-    /// The weight that each rewrite took off, in tokens.
+    /// The tokens that each rewrite removed.
     pub drops: Vec<usize>,
 }
 
@@ -38,7 +38,7 @@ impl Cost {
         self.cached_tokens as f64 * CACHED_PRICE + (self.tokens - self.cached_tokens) as f64 * WRITTEN_PRICE
     }
 
-    /// The cost of this conversation and another.
+    /// Adds the cost of another conversation.
     pub fn join(&mut self, other: Self) {
         self.requests += other.requests;
         self.tokens += other.tokens;
@@ -49,7 +49,7 @@ impl Cost {
         self.drops.extend(other.drops);
     }
 
-    /// How much of what was sent came from the cache, 0 to 1.
+    /// The share of sent tokens that came from the cache, 0 to 1.
     pub fn cached_share(&self) -> f64 {
         if self.tokens == 0 {
             0.0
@@ -59,7 +59,8 @@ impl Cost {
     }
 }
 
-/// Replays a conversation: a request before each of the assistant's items. Gives its cost and the last view.
+/// Replays a conversation: a request before each of the assistant's items. Returns its cost and the last
+/// view.
 pub fn replay(
     items: &[Arc<Item>],
     strategy: &mut dyn Strategy,

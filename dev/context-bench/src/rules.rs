@@ -1,6 +1,7 @@
-//! B3: rules given once, after eight compactions: pinned ones, others, and those that only a tool's output states.
+//! B3: rules stated once, after eight compactions: pinned ones, others, and rules that only a tool's output
+//! states.
 //!
-//! Owns: pinning every other rule, and looking for each. Never: what a rule is; the talk says so.
+//! Owns: pinning every other rule, and the search for each. Never: the definition of a rule; the talk has it.
 
 use std::sync::Arc;
 
@@ -15,20 +16,20 @@ use crate::table::{Table, count, number, text};
 use crate::talk::{CONSTRAINT, Needle, Talk};
 use crate::tally::Tally;
 
-/// How often a talk is compacted.
+/// Number of compactions of a talk.
 const COMPACTIONS: usize = 8;
 
-/// What became of the rules under one preset.
+/// The results for the rules under one preset.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Kept {
     pub preset: &'static str,
-    /// Pinned rules whose item stands in the view as it was said.
+    /// Pinned rules whose item is in the view word for word.
     pub pinned: Tally,
-    /// Other rules, to be read somewhere in the view.
+    /// Other rules whose text is somewhere in the view.
     pub unpinned: Tally,
-    /// Rules told as such although no person or system said them.
+    /// Lines listed as rules although no user or system item states them.
     pub promoted: usize,
-    /// Rules that tools' output stated.
+    /// Rules in the output of tools.
     pub by_tools: usize,
 }
 
@@ -94,7 +95,7 @@ fn is_promoted(line: &DigestLine, talk: &Talk) -> bool {
     by_tool || !line.sources.iter().any(may_rule)
 }
 
-/// One row a preset.
+/// One row for each preset.
 pub fn table(kept: &[Kept]) -> Table {
     let row = |kept: &Kept| {
         vec![

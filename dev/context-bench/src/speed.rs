@@ -1,6 +1,7 @@
-//! B6 and B8: how long a view takes in talks of any length, how long opening one, and how fast compaction is.
+//! B6 and B8: the time of a view in talks of any length, the time of opening a talk, and the speed of
+//! compaction.
 //!
-//! Owns: what is timed. Never: the clock; the caller hands it in.
+//! Owns: the timed work. Never: the clock; the caller passes it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,12 +19,12 @@ use crate::table::{Table, count, number};
 use crate::talk::Talk;
 use crate::tally::Times;
 
-/// What the time is now, from any beginning.
+/// The current time, from any origin.
 pub type Clock<'a> = &'a dyn Fn() -> Duration;
 
 /// The window of the timed talks, in tokens.
 pub const WINDOW: usize = 128_000;
-/// How many of the newest items a view is timed after.
+/// Views are timed among this many newest items.
 const SAMPLES: usize = 500;
 
 /// One length of talk.
@@ -34,18 +35,18 @@ pub struct Speed {
     pub pieces: usize,
     /// A view, while the session is in memory.
     pub assemble: Times,
-    /// One compaction, from the decision to the view's new state.
+    /// One compaction, from the decision to the new state of the view.
     pub compact: Times,
-    /// What compactions took out of the view, in tokens.
+    /// Tokens that compactions removed from the view.
     pub compacted_tokens: usize,
     /// Reading the records, and building the session from them.
     pub read: Duration,
     pub restore: Duration,
-    /// Of the records.
+    /// Size of the records.
     pub bytes: usize,
 }
 
-/// A talk of each length, its items those of `talks` again and again.
+/// A talk of each length; the items of `talks` are repeated as often as needed.
 pub fn measure(talks: &[Talk], lengths: &[usize], meter: &Meter, clock: Clock<'_>) -> Vec<Speed> {
     lengths
         .iter()
@@ -112,7 +113,7 @@ impl Speed {
         debug_assert_eq!(session.frontier().len(), self.pieces);
     }
 
-    /// What compaction makes of tokens in a second.
+    /// Tokens that compaction processes in a second.
     pub fn tokens_per_second(&self) -> f64 {
         self.compacted_tokens as f64 / self.compact.sum().as_secs_f64()
     }

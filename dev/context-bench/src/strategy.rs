@@ -1,6 +1,6 @@
-//! The strategies that are compared: what each shows a model of a conversation so far.
+//! The compared strategies: the view of a conversation that each gives a model.
 //!
-//! Owns: one interface over ours and the others'. Never: the others' algorithms; [`crate::others`] has them.
+//! Owns: one interface for ours and the others. Never: the others' algorithms; [`crate::others`] has them.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use transcript::{Item, ItemId};
 
 use crate::others;
 
-/// What shows a model a conversation.
+/// A strategy: it chooses the view of a conversation for each request.
 pub trait Strategy {
-    /// As a table names it.
+    /// Its name in a table.
     fn name(&self) -> &str;
-    /// What came since the last request, and the view for the next one within `limit` tokens.
+    /// Adds the items since the last request and returns the view for the next one, within `limit` tokens.
     fn request(&mut self, arrived: &[Arc<Item>], limit: usize) -> Vec<Arc<Item>>;
-    /// The same, where nobody looks at the view.
+    /// The same for a request whose view nobody reads.
     fn pass(&mut self, arrived: &[Arc<Item>], limit: usize) {
         self.request(arrived, limit);
     }
@@ -61,12 +61,12 @@ impl Engine {
         &self.session
     }
 
-    /// All that was recorded.
+    /// All recorded events.
     pub fn log(&self) -> &[ViewEvent] {
         &self.log
     }
 
-    /// Takes items in without a request.
+    /// Adds items without a request.
     pub fn ingest(&mut self, arrived: &[Arc<Item>]) {
         for item in arrived {
             self.record(self.session.arrival(Arc::clone(item)));
@@ -92,7 +92,7 @@ impl Strategy for Engine {
     }
 }
 
-/// A pure function of the whole history, as systems without a log compute it before each request.
+/// A pure function of the whole history: systems without a log compute it before each request.
 pub type Recompute = fn(&[Arc<Item>], usize, &Meter) -> Vec<Arc<Item>>;
 
 /// A strategy that computes its view anew for each request.
@@ -130,7 +130,7 @@ impl Strategy for Stateless {
     }
 }
 
-/// A strategy that works on its own last view, as systems that replace their history do.
+/// A strategy that works on its own last view, like systems that replace their history.
 #[derive(Debug)]
 pub struct InPlace {
     name: &'static str,
@@ -169,14 +169,14 @@ impl Strategy for InPlace {
     }
 }
 
-/// Shows everything, whatever the limit: what no compaction would cost.
+/// Shows everything, whatever the limit: the cost without compaction.
 pub const NONE: &str = "no compaction";
-/// The window that every limit is first tried with.
+/// The sliding window: the cost tables compare prices with it at each limit.
 pub const WINDOW: &str = "window of tokens";
-/// What the bar for survival is measured against.
+/// The reference of the bar for survival.
 pub const LEGACY: &str = "code-buddy";
 
-/// Ours by each preset.
+/// Quipu's engine with each preset.
 pub fn ours(meter: &Meter) -> Vec<Box<dyn Strategy>> {
     Policy::PRESETS
         .iter()
@@ -185,7 +185,7 @@ pub fn ours(meter: &Meter) -> Vec<Box<dyn Strategy>> {
         .collect()
 }
 
-/// The others', each in its beginning.
+/// The other systems' strategies, each in its initial state.
 pub fn others(meter: &Meter) -> Vec<Box<dyn Strategy>> {
     let replacing: [(&'static str, Recompute); 5] = [
         (LEGACY, others::codebuddy),

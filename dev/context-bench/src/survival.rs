@@ -1,7 +1,7 @@
-//! B1: what of a talk a model still sees after it was compacted k times.
+//! B1: the needles of a talk that a model still sees after k compactions.
 //!
-//! Owns: the regime (k equal parts, after each a request whose limit is a share of the talk so far) and the counting by
-//! type, role, age, script and phrasing. Never: a strategy.
+//! Owns: the schedule (k equal parts, after each a request with a limit that is a share of the talk so far)
+//! and the counting by type, role, age, script and phrasing. Never: a strategy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::tally::Tally;
 
 /// Limits as percent of the talk.
 pub const LIMITS: [usize; 3] = [10, 25, 50];
-/// How often a talk is compacted.
+/// Numbers of compactions of a talk.
 pub const ROUNDS: [usize; 4] = [1, 2, 4, 8];
-/// The limit that facets and bars look at.
+/// The limit of facets and bars.
 pub const LIMIT_MAIN: usize = 25;
 
 /// Needles seen, of those planted.
@@ -30,17 +30,17 @@ pub struct Survival {
     pub by_limit: BTreeMap<(usize, usize, usize), Tally>,
     /// By facet and strategy, over all rounds at [`LIMIT_MAIN`].
     pub by_facet: BTreeMap<(Facet, usize), Tally>,
-    /// Requests of ours that got no view at all, or one over its limit.
+    /// Requests of ours without a view, or with one over its limit.
     pub failed_ours: usize,
 }
 
-/// What needles have in common.
+/// A property that needles share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Facet {
     /// Index in [`TYPES`].
     Type(usize),
     Role(Role),
-    /// The quarter of the talk that they stand in, from 0, the oldest.
+    /// The quarter of the talk that contains them, from 0, the oldest.
     Age(usize),
     /// Not ASCII.
     Foreign(bool),
@@ -71,7 +71,7 @@ impl Facet {
     }
 }
 
-/// What a model reads of items.
+/// The texts of items that a model reads.
 pub fn texts(items: &[Arc<Item>]) -> Vec<&str> {
     let blocks = items.iter().flat_map(|item| &item.blocks);
     blocks
@@ -84,14 +84,14 @@ pub fn texts(items: &[Arc<Item>]) -> Vec<&str> {
         .collect()
 }
 
-/// Which needles a model sees in a view.
+/// For each needle, whether a model sees it in a view.
 pub fn seen(needles: &[Needle], view: &[Arc<Item>]) -> Vec<bool> {
     let texts = texts(view);
     let shown = |needle: &Needle| texts.iter().any(|text| needle.is_in(text));
     needles.iter().map(shown).collect()
 }
 
-/// The talk in so many parts of equal weight, and the weight of the talk up to the end of each.
+/// The talk in `count` parts of equal size, and the size of the talk up to the end of each.
 pub fn parts<'a>(items: &'a [Arc<Item>], count: usize, meter: &Meter) -> Vec<(&'a [Arc<Item>], usize)> {
     let weights: Vec<usize> = items.iter().map(|item| meter.item(item)).collect();
     let whole: usize = weights.iter().sum();
@@ -109,7 +109,7 @@ pub fn parts<'a>(items: &'a [Arc<Item>], count: usize, meter: &Meter) -> Vec<(&'
     parts
 }
 
-/// Every strategy on every talk.
+/// Runs every strategy on every talk.
 pub fn measure(talks: &[Talk], meter: &Meter) -> Survival {
     let mut survival = Survival::default();
     for talk in talks {
@@ -159,7 +159,7 @@ impl Survival {
         }
     }
 
-    /// In percent, over all rounds at [`LIMIT_MAIN`]; not a number for a strategy that is not there.
+    /// In percent, over all rounds at [`LIMIT_MAIN`]; not a number for an unknown strategy.
     pub fn percent(&self, name: &str) -> f64 {
         let mut sum = Tally::default();
         for ((index, limit, _), tally) in &self.by_limit {

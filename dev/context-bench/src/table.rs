@@ -1,17 +1,17 @@
 //! Results as tables: Markdown for people, cells for programs.
 //!
-//! Owns: the form. Never: what a number means.
+//! Owns: the form. Never: the meaning of a number.
 
 use std::fmt;
 
 /// One measure's result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// The measure's id: `B1`.
+    /// The measure's id, such as `B1`.
     pub id: &'static str,
     pub title: String,
     pub columns: Vec<String>,
-    /// As many cells as there are columns.
+    /// Each row has as many cells as there are columns.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -19,7 +19,7 @@ pub struct Table {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     Text(String),
-    /// A number and how many decimals of it are shown.
+    /// A number and the decimals to print.
     Number(f64, usize),
     Empty,
 }

@@ -1,9 +1,10 @@
-//! Made-up talks of agents: asks, narration, calls in four agents' forms, code, logs, searches, failures, and needles among
-//! them.
+//! Made-up talks of agents: asks, narration, calls in four agents' forms, code, logs, searches, failures, and
+//! needles among them.
 //!
-//! Owns: what was planted where, what was really done. Never: the rules that look for it.
+//! Owns: the planted needles and the true state of files and commands. Never: the rules that look for
+//! needles.
 //!
-//! Reading order: [`Talk`], [`work`] (what an agent does), [`phrases`].
+//! Reading order: [`Talk`], [`work`] (the agent's actions), [`phrases`].
 
 mod phrases;
 mod work;
@@ -29,25 +30,25 @@ pub const TYPES: [&str; 10] = [
     "todo",
     "CJK sentence",
 ];
-/// The place of `constraint` in [`TYPES`]: the user alone gives them.
+/// The index of `constraint` in [`TYPES`]: only the user states them.
 pub const CONSTRAINT: usize = 1;
 
-/// Something worth knowing, said once.
+/// A piece of information that the talk states once.
 #[derive(Debug, Clone)]
 pub struct Needle {
     /// Index in [`TYPES`].
     pub kind: usize,
-    /// What must be found again, word for word.
+    /// The text that must be found again, word for word.
     pub text: String,
-    /// Its phrasing is of the second set, at which nobody looked while the rules were made.
+    /// Its phrasing is of the second set, which nobody read while the rules were made.
     pub held_out: bool,
-    /// Index of the item that says it, and who that is.
+    /// Index of the item that states it, and that item's role.
     pub item: usize,
     pub role: Role,
 }
 
 impl Needle {
-    /// Whether a text says it: not as the end of a longer word or number.
+    /// Whether a text contains it, but not as the end of a longer word or number.
     pub fn is_in(&self, text: &str) -> bool {
         let begins = |at: usize| {
             let before = text[..at].chars().next_back();
@@ -63,9 +64,9 @@ impl Needle {
 pub struct Talk {
     pub items: Vec<Arc<Item>>,
     pub needles: Vec<Needle>,
-    /// The state of each file, with `PATH` for its path.
+    /// The last state of each file, with `PATH` for its path.
     pub files: BTreeMap<String, String>,
-    /// How each command ended last.
+    /// The last outcome of each command.
     pub commands: BTreeMap<String, String>,
     /// The made-up word in each rule that the output of a tool states: such a rule binds nobody.
     pub tool_rules: Vec<String>,
@@ -75,13 +76,13 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// One of 50 to 400 items with 20 needles.
+    /// A talk of 50 to 400 items with 20 needles.
     pub fn new(seed: u64) -> Self {
         let length = 50 + Dice::new(seed).roll(351);
         Self::of(seed, length, 20)
     }
 
-    /// One of so many items, or a few more, with so many needles, each type as often as the others.
+    /// A talk of at least `length` items with `needles` needles, as many of each type.
     pub fn of(seed: u64, length: usize, needles: usize) -> Self {
         let mut dice = Dice::new(seed);
         let agent = dice.roll(4);

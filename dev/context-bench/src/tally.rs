@@ -1,10 +1,10 @@
-//! Counting: how many of how many, and the middle and the tail of what was timed.
+//! Counting: how many of how many, and the median and the tail of times.
 //!
 //! Owns: that arithmetic. Never: a clock.
 
 use std::time::Duration;
 
-/// So many of so many.
+/// A count of hits and a total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     pub hit: usize,
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_of_times_is_the_time_that_it_took() {
+    fn a_share_of_times_is_the_time_within_which_it_was_done() {
         let mut times = Times::default();
         (1..=100).for_each(|ms| times.add(Duration::from_millis(ms)));
         let shares: Vec<f64> = [0.5, 0.99, 1.0].map(|share| times.ms_at(share).round()).to_vec();

@@ -1,4 +1,5 @@
-//! The whole harness on two short talks: what must hold for any talk holds, and a run repeats to the byte.
+//! The whole harness on two short talks: every bar that holds for any talk holds, and a run repeats to the
+//! byte.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -6,7 +7,7 @@ use std::time::Duration;
 use context_bench::bench::{Report, STEPS, Size, run};
 use context_bench::talk::{TYPES, Talk};
 
-/// A clock that advances by itself, the same at every run.
+/// A clock that advances at each reading, the same in every run.
 fn report(steps: &mut Vec<&'static str>) -> Report {
     let ticks = Cell::new(0);
     let clock = || {
@@ -17,7 +18,7 @@ fn report(steps: &mut Vec<&'static str>) -> Report {
 }
 
 #[test]
-fn every_bar_that_needs_no_machine_holds() {
+fn every_bar_without_a_clock_holds() {
     let mut steps = Vec::new();
     let report = report(&mut steps);
     assert_eq!(steps, STEPS);
@@ -41,7 +42,7 @@ fn every_bar_that_needs_no_machine_holds() {
 }
 
 #[test]
-fn a_talk_says_each_needle_where_it_claims_to_and_repeats() {
+fn each_needle_is_in_the_item_that_it_names_and_a_talk_repeats() {
     for seed in 0..6 {
         let talk = Talk::of(seed, 80, 20);
         for needle in &talk.needles {

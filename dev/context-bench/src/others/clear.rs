@@ -9,7 +9,8 @@ use super::{Entry, map_outcomes, weight};
 const KEPT: usize = 3;
 const TRIGGER_TOKENS: usize = 100_000;
 
-/// From 100,000 tokens on (the limit, if less), all results but those of the newest three items with results are cleared.
+/// Clears all results but those of the newest three items with results, from 100,000 tokens on (from the
+/// limit, if that is less).
 pub fn clear_tool_uses<I: Entry>(items: &[I], limit: usize, meter: &Meter) -> Vec<I> {
     if weight(items, meter) <= limit.min(TRIGGER_TOKENS) {
         return items.to_vec();
@@ -18,7 +19,7 @@ pub fn clear_tool_uses<I: Entry>(items: &[I], limit: usize, meter: &Meter) -> Ve
     super::within(&view, limit, meter)
 }
 
-/// The items with another text for the results of all items but the newest `kept` that have any.
+/// The items with `placeholder` for the results of all items but the newest `kept` with results.
 pub(super) fn all_but_newest<I: Entry>(items: &[I], kept: usize, placeholder: &str) -> Vec<I> {
     let results: Vec<usize> = (0..items.len())
         .filter(|&index| items[index].borrow().outcomes().next().is_some())

@@ -1,6 +1,6 @@
-//! Codex's local compaction: the user's own words, then one summary.
+//! Codex's local compaction: the user's own messages, then one summary.
 //!
-//! Owns: what remains besides the summary. Never: a model's summary; the beginnings of what was said stand for it.
+//! Owns: the items next to the summary. Never: a model's summary; the beginnings of the messages replace it.
 
 use context::tokens::Meter;
 use transcript::{Item, Role};

@@ -1,6 +1,6 @@
-//! The condenser of `OpenHands`: the first few events and the newer half stay, a summary stands for the middle.
+//! The condenser of `OpenHands`: the first few events and the newer half stay, a summary replaces the middle.
 //!
-//! Owns: the halving. Never: a model's summary; the beginnings of what was said stand for it.
+//! Owns: the halving. Never: a model's summary; the beginnings of the messages replace it.
 
 use context::tokens::Meter;
 use transcript::{Item, Role};
@@ -11,7 +11,8 @@ use context::shorten::truncate;
 
 const FIRST: usize = 4;
 
-/// While the items do not fit: the first four, a summary, and half as many of the newest, with their partners. The last ask stays.
+/// While the items do not fit: the first four, a summary, and half as many of the newest, with their groups.
+/// The last ask stays.
 pub fn halving<I: Entry>(items: &[I], limit: usize, meter: &Meter) -> Vec<I> {
     let mut size = items.len();
     while size > 2 * FIRST {

@@ -1,4 +1,4 @@
-//! What code-buddy's scorer thinks little of goes first.
+//! Drops first the items with the lowest score of code-buddy's scorer.
 //!
 //! Owns: eviction by score. Never: the score.
 

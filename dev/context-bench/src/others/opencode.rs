@@ -1,6 +1,6 @@
-//! opencode's prune: old tool output is cleared, the newest protected; it must be worth it.
+//! opencode's prune: clears old tool output and protects the newest, if that frees enough.
 //!
-//! Owns: the prune. Never: its model's summary of what remains too heavy.
+//! Owns: the prune. Never: its model's summary of a rest that is still too large.
 
 use context::tokens::Meter;
 
@@ -8,8 +8,8 @@ use super::{Entry, map_outcomes};
 
 const PLACEHOLDER: &str = "[Old tool result content cleared]";
 
-/// Results before the newest 40,000 tokens of them (a fifth of the limit, if less) and before the last two asks are cleared, if
-/// that frees 20,000 tokens (a tenth of the limit, if less).
+/// Clears results before the newest 40,000 tokens of them (a fifth of the limit, if less) and before the last
+/// two asks, if that frees 20,000 tokens (a tenth of the limit, if less).
 pub fn opencode_prune<I: Entry>(items: &[I], limit: usize, meter: &Meter) -> Vec<I> {
     let (protected, gain_min) = (40_000.min(limit / 5), 20_000.min(limit / 10));
     let (mut asks, mut results, mut gain) = (0, 0, 0);

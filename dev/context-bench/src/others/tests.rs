@@ -62,7 +62,7 @@ const WAYS: [(&str, Way); 9] = [
 
 proptest! {
     #[test]
-    fn all_fit_and_none_parts_a_call_from_its_result(
+    fn all_strategies_fit_and_none_separates_a_call_from_its_result(
         turns in prop::collection::vec((any::<bool>(), any::<bool>(), 0_usize..30), 1..25),
         limit in 400_usize..3_000,
     ) {
@@ -76,7 +76,7 @@ proptest! {
             let calls: BTreeSet<&str> = view.iter().flat_map(|item| item.calls()).map(|call| &*call.id).collect();
             let results: BTreeSet<&str> = view.iter().flat_map(|item| item.outcomes()).map(|one| &*one.call_id).collect();
             prop_assert_eq!(calls, results, "{}", name);
-            // Windows and halving know no ask: a long tool loop pushes it out.
+            // Windows and halving ignore asks: a long tool loop pushes the last ask out.
             let knows_asks = !name.starts_with("window") && name != "halving";
             if let Some(ask) = last_ask(&items).filter(|_| knows_asks) {
                 prop_assert!(view.contains(&items[ask]), "{name} lost the last ask");

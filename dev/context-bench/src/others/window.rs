@@ -1,6 +1,7 @@
-//! Sliding windows: the newest stay. The idea of every first chat program, and of `LangChain`'s `trim_messages`.
+//! Sliding windows: the newest items stay. The idea of the first chat programs, and of `LangChain`'s
+//! `trim_messages`.
 //!
-//! Owns: nothing but the window. Never: a summary.
+//! Owns: only the window. Never: a summary.
 
 use context::tokens::Meter;
 
@@ -8,7 +9,7 @@ use super::{Entry, leading, with_partners};
 
 const ITEMS_MAX: usize = 20;
 
-/// The system items and the newest twenty, with their partners.
+/// The system items and the newest twenty, with their groups.
 pub fn window_by_messages<I: Entry>(items: &[I], limit: usize, meter: &Meter) -> Vec<I> {
     let lead = leading(items);
     let start = items.len().saturating_sub(ITEMS_MAX).max(lead);

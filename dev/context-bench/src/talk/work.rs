@@ -1,6 +1,7 @@
-//! What an agent does in a made-up talk: it reads, searches, changes files, runs commands, and says so.
+//! An agent's actions in a made-up talk: it reads, searches, changes files, runs commands, and says so.
 //!
-//! Owns: calls in the forms of four agents with their results, and the truth of files and commands. Never: needles.
+//! Owns: calls in the forms of four agents with their results, and the true state of files and commands.
+//! Never: needles.
 
 use std::fmt::Write as _;
 
@@ -185,7 +186,7 @@ impl Talk {
         self.touch(&path, "read PATH");
     }
 
-    /// Two files at once: one item calls, two bring the results.
+    /// Reads two files at once: one item calls, two bring the results.
     pub(super) fn survey(&mut self) {
         let mut blocks = vec![Block::Text(self.noise())];
         let mut results = Vec::new();

@@ -1,4 +1,4 @@
-//! CM: what code-buddy's own tests pin of its compaction.
+//! CM: the behaviour of its compaction that code-buddy's own tests fix.
 
 use context::tokens::Meter;
 use transcript::{Item, Role};
