@@ -1,6 +1,6 @@
-//! How the binary is linked: with bounds for what the allocator keeps, and with the code that runs in one place.
+//! Linking the binary: bounds for the memory that the allocator keeps, and the code that runs in one place.
 //!
-//! Owns: what `docs/decisions/0009-what-the-process-keeps.md` decided. Never: what the binary does.
+//! Owns: the flags of `docs/decisions/0009-what-the-process-keeps.md`. Never: what the binary does.
 #![expect(clippy::print_stdout, reason = "this is how a build script speaks")]
 
 use std::env;
@@ -11,7 +11,7 @@ fn main() {
     println!("cargo::rerun-if-changed=link-order.txt");
     cc::Build::new()
         .file("src/allocator.c")
-        // Nothing calls it: it runs before `main`.
+        // No code calls it: it runs before `main`.
         .link_lib_modifier("+whole-archive")
         .compile("allocator");
     let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo says where the package is");
@@ -22,13 +22,13 @@ fn main() {
             order.display()
         );
         println!("cargo::rustc-link-arg-bins=-Wl,--no-warn-symbol-ordering");
-        // Functions of the same machine code stand once.
+        // Merges functions of identical machine code.
         println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
     }
 }
 
-/// Whether the linker is the one that comes with Rust there, which can do it. Where not, or where `make link-order` made no
-/// list, the binary only has more pages in memory.
+/// Whether the linker is Rust's own, which can order functions. Otherwise, or without a list made by `make link-order`, the
+/// binary only has more pages in memory.
 fn orders_functions() -> bool {
     let variable = |name| env::var(name).unwrap_or_default();
     let flags = variable("CARGO_ENCODED_RUSTFLAGS");

@@ -1,4 +1,4 @@
-//! Commands beside a running server: they do their work through it, and say what they would say without it.
+//! Commands next to a running server: they work through it and print the same as without it.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ const TALK: &str = r#"{"role": "user", "sender_id": "ana", "session_id": "s1", "
 {"role": "user", "sender_id": "ana", "session_id": "s2", "timestamp": "2024-06-10T18:00:00Z", "content": "I live in Berlin and work as a nurse."}
 "#;
 
-/// Commands that change nothing, with what they tell on both streams.
+/// Commands that change nothing, with their output on both streams.
 fn told(root: &Root) -> Vec<(String, Ran)> {
     let search = [
         "search",
@@ -40,7 +40,7 @@ fn told(root: &Root) -> Vec<(String, Ran)> {
 }
 
 #[test]
-fn every_command_says_the_same_beside_a_server() {
+fn every_command_prints_the_same_next_to_a_server() {
     let root = Root::new();
     let file = root.aside("talk.jsonl", TALK);
     let file = file.to_str().unwrap();
@@ -51,7 +51,7 @@ fn every_command_says_the_same_beside_a_server() {
         assert_eq!(beside, alone, "{command}");
     }
 
-    // And what changes something.
+    // The same for commands that change something.
     assert_eq!(root.json(&["import", file])["new_messages"], 0);
     let added = root.json(&[
         "add",
@@ -108,7 +108,7 @@ fn every_command_says_the_same_beside_a_server() {
 }
 
 #[test]
-fn a_server_that_was_killed_misleads_nobody() {
+fn a_killed_server_misleads_no_command() {
     let root = Root::new();
     let server = root.serve();
     root.json(&["add", "--user", "ana", "Beside the server"]);
@@ -124,7 +124,7 @@ fn a_server_that_was_killed_misleads_nobody() {
 }
 
 #[test]
-fn a_server_that_stops_takes_its_notice_along() {
+fn a_server_that_stops_removes_its_address_file() {
     let root = Root::new();
     let server = root.serve();
     assert!(root.path().join("serving.addr").exists());
@@ -133,7 +133,7 @@ fn a_server_that_stops_takes_its_notice_along() {
 }
 
 #[test]
-fn a_server_that_does_not_answer_is_told_with_what_to_do() {
+fn a_server_that_does_not_answer_is_reported_with_a_remedy() {
     let root = Root::new();
     let _server = root.serve();
     root.write("serving.addr", "127.0.0.1:9\n");
@@ -145,7 +145,7 @@ fn a_server_that_does_not_answer_is_told_with_what_to_do() {
         ran.stderr
     );
     assert!(ran.stderr.contains("hint: "), "{}", ran.stderr);
-    // Who has the root, and is no server that says where it listens, is told as such.
+    // A process that holds the root without an address file is reported as such.
     std::fs::remove_file(root.path().join("serving.addr")).unwrap();
     for command in [&["search", "x"][..], &["serve", "--listen", "127.0.0.1:0"]] {
         let ran = root.run(command);
@@ -155,7 +155,7 @@ fn a_server_that_does_not_answer_is_told_with_what_to_do() {
 }
 
 #[test]
-fn a_command_beside_a_server_needs_no_token() {
+fn a_command_next_to_a_server_needs_no_token() {
     let root = Root::new();
     let tokens = |all: &str| root.write("quipu.toml", &format!("[server]\ntokens = [{all}]\n"));
     tokens(r#"{ secret = "theirs", app = "shop", project = "eu" }"#);
@@ -166,7 +166,7 @@ fn a_command_beside_a_server_needs_no_token() {
         root.json(&["add", "--user", "ana", "Beside the server"]);
         root.json(&["sync"]);
     }
-    // The key opens nothing once the server is gone.
+    // The key is useless once the server is gone.
     let key = std::fs::read_to_string(root.path().join("serving.key")).unwrap();
     assert_eq!(server.stop(), 0);
     assert!(!root.path().join("serving.key").exists());

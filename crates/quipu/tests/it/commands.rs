@@ -1,4 +1,4 @@
-//! What a newcomer types.
+//! The commands that a newcomer types.
 
 use std::process::{Command, Stdio};
 
@@ -100,7 +100,7 @@ fn a_question_is_answered_in_one_line_or_not_at_all() {
     let before = "; before, on 1 March 2024: ana says: \"My home is in Berlin\".)\n";
     assert!(ran.stdout.ends_with(before), "{}", ran.stdout);
     assert_eq!(ran.stdout.lines().count(), 1);
-    // It proves nothing of the home, but the home may have changed.
+    // It states no new home, but the old fact is in doubt.
     let doubt = "My home isn't that flat in Lisbon anymore, I sold it last week.";
     root.json(&[
         "add", "--user", "ana", "--at", "2025-11-01", "--session", "sold", "--flush", doubt,
@@ -146,7 +146,7 @@ fn a_deleted_index_comes_back_with_the_same_answers() {
 }
 
 #[test]
-fn slips_are_told_apart_by_their_exit_code() {
+fn user_errors_differ_by_exit_code() {
     let root = Root::new();
     let broken = root.aside(
         "broken.jsonl",
@@ -174,7 +174,7 @@ fn slips_are_told_apart_by_their_exit_code() {
 }
 
 #[test]
-fn a_file_that_a_person_broke_stops_nothing_and_is_named() {
+fn a_broken_file_stops_nothing_and_is_reported() {
     let root = Root::new();
     let file = root.aside("talk.jsonl", TALK);
     root.json(&["import", file.to_str().unwrap()]);
@@ -198,7 +198,7 @@ fn a_file_that_a_person_broke_stops_nothing_and_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_in_a_files_place_is_named_and_stops_nothing() {
+fn a_link_in_place_of_a_file_is_reported_and_stops_nothing() {
     let root = Root::new();
     let file = root.aside("talk.jsonl", TALK);
     root.json(&["import", file.to_str().unwrap()]);
@@ -237,7 +237,7 @@ fn a_link_in_a_files_place_is_named_and_stops_nothing() {
 }
 
 #[test]
-fn a_command_that_only_asks_starts_no_root() {
+fn a_command_that_only_reads_creates_no_root() {
     let home = Root::new();
     let run = |root: Option<&std::path::Path>, line: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Root;
 
-/// A session of an agent: a rule at the beginning, then so many rounds of a call and its result.
+/// A session of an agent: a rule at the beginning, then this many rounds of a call and its result.
 fn transcript(rounds: usize) -> Value {
     let mut messages = vec![
         json!({"role": "system", "content": "You mend code."}),
@@ -21,7 +21,7 @@ fn transcript(rounds: usize) -> Value {
     json!({"model": "gpt-4o", "messages": messages})
 }
 
-/// Every result follows its call, and every call has one.
+/// Whether every result follows its call, and every call has one.
 fn pairs_hold(view: &[Value]) -> bool {
     let mut open: Vec<&str> = Vec::new();
     for message in view {
@@ -78,7 +78,7 @@ fn a_view_fits_its_budget_in_the_transcripts_own_dialect() {
 }
 
 #[test]
-fn what_fits_is_left_as_it_is() {
+fn a_transcript_within_its_budget_is_unchanged() {
     let root = Root::new();
     let source = transcript(3);
     let file = root.aside("short.json", &source.to_string());
@@ -88,7 +88,7 @@ fn what_fits_is_left_as_it_is() {
 }
 
 #[test]
-fn a_message_comes_out_as_the_bytes_it_came_in() {
+fn a_message_keeps_its_bytes() {
     let root = Root::new();
     let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
     let odd = format!(
@@ -104,7 +104,7 @@ fn a_message_comes_out_as_the_bytes_it_came_in() {
 }
 
 #[test]
-fn what_cannot_be_is_told_with_its_parts_or_its_place() {
+fn an_impossible_budget_is_reported_with_its_parts_and_a_bad_message_with_its_place() {
     let root = Root::new();
     let file = root.aside("talk.json", &transcript(60).to_string());
     let ran = root.run(&["context", file.to_str().unwrap(), "--budget", "5", "--json"]);

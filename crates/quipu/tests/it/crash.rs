@@ -1,11 +1,11 @@
-//! The process dies at any moment; what it acknowledged is there when it comes back.
+//! The process dies at any moment; after a restart every acknowledged message is there.
 
 use serde_json::json;
 
 use crate::harness::Root;
 
 #[test]
-fn what_was_acknowledged_survives_kill_nine() {
+fn acknowledged_messages_survive_kill_nine() {
     let root = Root::new();
     let mut acknowledged = Vec::new();
     for round in 0..4 {
@@ -42,7 +42,7 @@ fn what_was_acknowledged_survives_kill_nine() {
     assert_eq!((status, &health["status"]), (200, &json!("ok")), "{health}");
     server.kill();
 
-    // Nothing was written twice either.
+    // No message was written twice.
     root.json(&["sync"]);
     for word in &acknowledged {
         let files = root.markdown();

@@ -1,6 +1,6 @@
-//! A disk that is full or read-only, below the real binary.
+//! The real binary on a disk that is full or read-only.
 //!
-//! Each test runs itself again where it may mount: a small disk in memory, in a name space of its own.
+//! Each test runs itself again where it may mount: on a small disk in memory, in a namespace of its own.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::harness::{Root, Server};
 
 const INSIDE: &str = "QUIPU_TEST_INSIDE";
-/// How the machine may let a test mount.
+/// Commands that may allow a test to mount.
 const WAYS: [&[&str]; 2] = [
     &["unshare", "--user", "--map-root-user", "--mount"],
     &["sudo", "-n", "unshare", "--mount"],
@@ -23,7 +23,7 @@ const DISK_BYTES: usize = 24 << 20;
 const LOOKS: usize = 1_200;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// Does the check with a root on a small disk.
+/// Runs the check with a root on a small disk.
 fn on_a_small_disk(test: &str, check: impl FnOnce(&Root, &SmallDisk)) {
     if std::env::var_os(INSIDE).is_some() {
         let root = Root::new();
@@ -68,7 +68,7 @@ impl SmallDisk {
         }
     }
 
-    /// Leaves no free page.
+    /// Fills the disk to the last page.
     fn fill(&self) {
         let mut ballast = File::create(&self.ballast).unwrap();
         for bytes in [1 << 20, 4_096, 1] {
@@ -92,7 +92,7 @@ fn mount(arguments: &[&str]) {
     assert!(status.success(), "mount {arguments:?}");
 }
 
-/// Waits for something to become true.
+/// Waits until the condition holds.
 fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let is_so_now = (0..LOOKS).any(|look| {
         if look > 0 {
@@ -118,7 +118,7 @@ fn flush(server: &Server) {
     assert_eq!(status, 200, "{answer}");
 }
 
-/// How often a word stands in what a search by it finds.
+/// How often a word occurs in the results of a search for it.
 fn found(server: &Server, word: &str) -> usize {
     let query = json!({"user_id": "ana", "query": word, "method": "keyword", "include_messages": 9});
     let (status, answer) = server.post("/api/v2/memory/search", &query);
@@ -140,7 +140,7 @@ fn is_well(server: &Server) -> bool {
     health["status"] == "ok" && health["tasks"]["queued"] == 0 && health["tasks"]["processing"] == 0
 }
 
-/// What every command and route says of a disk that takes no writes.
+/// Every command and route reports a disk that refuses writes.
 fn assert_told(root: &Root, disk: &SmallDisk, server: &Server, words: &str) {
     eventually("ready", || server.get("/health/ready").0 == 503);
     let problem = problem(server);
@@ -263,7 +263,7 @@ fn a_read_only_disk_is_read_and_writes_are_refused_in_words() {
             let server = root.serve();
             assert_eq!(add(&server, word, 1).0, 200);
             if is_killed {
-                // The message is in the write-ahead log alone.
+                // The message is only in the write-ahead log.
                 server.kill();
             } else {
                 flush(&server);

@@ -1,4 +1,4 @@
-//! `[context.engines]` as a client meets it: the binary, the example in Python, a real server without a model.
+//! `[context.engines]` for a client: the binary, the example in Python, a real server without a model.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use testkit::backend::{Backend, Config};
 
 use crate::harness::Root;
 
-/// The example keeps at most so many messages.
+/// The example keeps at most this many messages.
 const KEPT: usize = 40;
 
 fn ask(address: &str, messages: &[Value]) -> Value {

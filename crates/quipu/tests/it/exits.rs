@@ -1,4 +1,4 @@
-//! Every exit code of `docs/commands.md`, from a command that ends with it, and what an interrupt leaves.
+//! Every exit code of `docs/commands.md`, from a command that ends with it, and the state after an interrupt.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::harness::Root;
 
-/// Conversations of the import that is interrupted; enough for a second or two.
+/// Number of conversations in the interrupted import: enough for a second or two.
 const CONVERSATIONS: usize = 1_000;
 
 #[test]
@@ -41,7 +41,7 @@ fn every_documented_exit_code_has_a_command_that_ends_with_it() {
     seen.insert(1);
     std::fs::write(&path, text).unwrap();
 
-    // A server that cannot be asked: nobody listens where it says that it does.
+    // A server that cannot be reached: nobody listens at its address.
     let server = root.serve();
     root.write("serving.addr", "127.0.0.1:9\n");
     let ran = root.run(&["search", "bees"]);
@@ -53,7 +53,7 @@ fn every_documented_exit_code_has_a_command_that_ends_with_it() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_import_says_what_stands_and_the_next_one_brings_the_rest() {
+fn an_interrupted_import_reports_the_stored_messages_and_the_next_one_adds_the_rest() {
     let root = Root::new();
     let mut talk = String::new();
     for at in 0..CONVERSATIONS {
@@ -94,7 +94,7 @@ fn an_interrupted_import_says_what_stands_and_the_next_one_brings_the_rest() {
 
     let rest = root.json(&["import", file.to_str().unwrap()]);
     let new = usize::try_from(rest["new_messages"].as_u64().unwrap()).unwrap();
-    // The message that was under way may be stored too.
+    // The message in flight may be stored too.
     assert!(
         (CONVERSATIONS - stands - 1..=CONVERSATIONS - stands).contains(&new),
         "{stands} and {new} of {CONVERSATIONS}"

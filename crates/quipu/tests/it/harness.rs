@@ -7,13 +7,13 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// A root that goes when the test ends, and a folder for files that commands read.
+/// A root that is deleted when the test ends, and a folder for files that commands read.
 pub(crate) struct Root {
     folder: tempfile::TempDir,
     aside: tempfile::TempDir,
 }
 
-/// What a command did.
+/// The outcome of a command.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "look at the output or assert the exit code"]
 pub(crate) struct Ran {
@@ -49,7 +49,7 @@ impl Root {
         }
     }
 
-    /// Starts a command and does not wait for it.
+    /// Starts a command without waiting for it.
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
         command
@@ -59,7 +59,7 @@ impl Root {
             .unwrap()
     }
 
-    /// Starts a command that talks on its standard input and output.
+    /// Starts a command with its standard input and output as pipes.
     pub(crate) fn start_piped(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
         command
@@ -69,7 +69,7 @@ impl Root {
             .unwrap()
     }
 
-    /// Runs with `--json` and gives the object; the command must succeed.
+    /// Runs with `--json` and returns the object; the command must succeed.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let mut all = vec!["--json"];
         all.extend(arguments);
@@ -84,19 +84,19 @@ impl Root {
         path
     }
 
-    /// Writes a file that is not in the root.
+    /// Writes a file outside the root.
     pub(crate) fn aside(&self, name: &str, text: &str) -> PathBuf {
         let path = self.beside().join(name);
         std::fs::write(&path, text).unwrap();
         path
     }
 
-    /// A folder that is not in the root.
+    /// A folder outside the root.
     pub(crate) fn beside(&self) -> &Path {
         self.aside.path()
     }
 
-    /// Every Markdown file's text, by path.
+    /// The text of every Markdown file, with its path.
     pub(crate) fn markdown(&self) -> Vec<(PathBuf, String)> {
         let mut found = Vec::new();
         let mut folders = vec![self.path().join("memory")];
@@ -136,7 +136,7 @@ impl Root {
     }
 }
 
-/// A running server; killed without mercy when it goes out of scope.
+/// A running server; dropping it kills it.
 pub(crate) struct Server {
     child: Child,
     address: String,
@@ -160,7 +160,7 @@ impl Server {
         self.send("GET", path, "", "")
     }
 
-    /// The body of an answer that is no JSON.
+    /// The body of an answer that is not JSON.
     pub(crate) fn text(&self, path: &str) -> String {
         self.raw("GET", path, "", "").1
     }
@@ -186,7 +186,7 @@ impl Server {
         (status, body.to_owned())
     }
 
-    /// SIGTERM, as whoever manages the process sends it; its exit code.
+    /// Sends SIGTERM, as a service manager does, and returns the exit code.
     pub(crate) fn stop(mut self) -> i32 {
         let ran = Command::new("kill")
             .arg(self.child.id().to_string())
@@ -196,7 +196,7 @@ impl Server {
         self.child.wait().unwrap().code().unwrap_or(-1)
     }
 
-    /// SIGKILL, as a power cut would be to the process.
+    /// Sends SIGKILL: like a power cut for the process.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

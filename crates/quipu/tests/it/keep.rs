@@ -1,4 +1,4 @@
-//! A root that is copied while it is written to, and comes back elsewhere; tokens that open it.
+//! A root that is backed up during writes and restored elsewhere; tokens that open it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Root, Server};
 
-/// One sentence of Ana's; each ends the segment before it, so that files are written all the time.
+/// One sentence of Ana's; each ends the segment before it, so files are written all the time.
 fn message(at: usize) -> Value {
     note("ana", at)
 }
@@ -33,7 +33,7 @@ fn search(root: &Root, query: &str) -> Value {
 fn a_backup_under_load_loses_nothing_and_changes_no_answer() {
     let (root, away) = (Root::new(), Root::new());
     let server = root.serve();
-    // Bob says nothing more: his answers must be the same, to the order of their hits.
+    // Bob says nothing more: his answers must stay the same, including the order of their hits.
     for at in 0..30 {
         assert_eq!(server.post("/api/v2/memory/add", &note("bob", at)).0, 200);
     }
@@ -96,7 +96,7 @@ fn a_backup_under_load_loses_nothing_and_changes_no_answer() {
     }
 }
 
-/// No file or folder below is open to others.
+/// No file or folder below is readable by others.
 fn assert_private(folder: &Path) {
     #[cfg(unix)]
     {
@@ -124,7 +124,7 @@ fn all_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_backup_has_no_secrets_and_refuses_what_would_mix() {
+fn a_backup_has_no_secrets_and_a_restore_refuses_to_mix() {
     let root = Root::new();
     let configuration = "# mine\n[chat]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\napi_key = \"sk-very-secret\"\n\
                          [server]\ntokens = [{ secret = \"hush-hush\" }, { secret = \"env:QUIPU_TOKEN\" }]\n";
@@ -202,7 +202,7 @@ fn find(server: &Server, token: &str, user: &str) -> u16 {
 }
 
 #[test]
-fn tokens_come_and_go_beside_a_running_server() {
+fn tokens_are_added_and_revoked_next_to_a_running_server() {
     let root = Root::new();
     let ran = root.run(&["token", "create", "--user", "ana", "--role", "read"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -238,7 +238,7 @@ fn tokens_come_and_go_beside_a_running_server() {
     let rebuild = |token: &str| server.post_as(token, "/api/v2/index/rebuild", &Value::Null).0;
     let (admin, _) = created(&root, "root", "admin");
     assert_eq!((rebuild(&writer), rebuild(&admin)), (403, 200));
-    // Who can read the root needs none.
+    // A command that can read the root needs no token.
     assert_eq!(search(&root, "bees")["messages"][0]["content"], "I keep bees.");
     root.json(&["token", "revoke", &reader_id]);
     assert_eq!(
@@ -254,7 +254,7 @@ fn tokens_come_and_go_beside_a_running_server() {
 }
 
 #[test]
-fn one_users_memory_goes_elsewhere_and_is_the_same_there() {
+fn one_users_exported_memory_is_the_same_after_an_import() {
     let (root, away, third) = (Root::new(), Root::new(), Root::new());
     let server = root.serve();
     for at in 0..12 {
@@ -263,7 +263,7 @@ fn one_users_memory_goes_elsewhere_and_is_the_same_there() {
     let flush = json!({"session_id": "s0", "wait": true});
     assert_eq!(server.post("/api/v2/memory/flush", &flush).0, 200);
     root.json(&["add", "--user", "bob", "Bob's own words"]);
-    // What a person changed goes along.
+    // A person's edits are exported too.
     let episode = root.json(&["get", "--user", "ana"])["episodes"][0]["id"].clone();
     let edit = json!({"id": episode, "summary": "All about hives."});
     assert_eq!(server.post("/api/v2/memory/edit", &edit).0, 200);
@@ -299,7 +299,7 @@ fn one_users_memory_goes_elsewhere_and_is_the_same_there() {
     assert_eq!(std::fs::read_to_string(copy).unwrap(), text);
     assert_eq!(texts(&search(&away, "quokka3")), texts(&search(&root, "quokka3")));
 
-    // As Markdown, without the messages that no episode has.
+    // As Markdown, without the messages that are in no episode.
     let folder = root.path().join("markdown");
     let told = root.json(&["export", "--user", "ana", folder.to_str().unwrap()]);
     assert!(told["left_out"].as_u64().unwrap() > 0, "{told}");

@@ -1,4 +1,4 @@
-//! Documents, as a person keeps them: added, found, changed by hand, indexed anew, deleted.
+//! A person's documents: added, found, edited by hand, indexed anew, deleted.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ fn paths(found: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_document_is_kept_found_changed_and_deleted() {
+fn a_document_is_added_found_edited_and_deleted() {
     let root = Root::new();
     let file = root.aside("guide.md", GUIDE);
     let added = root.json(&["knowledge", "add", file.to_str().unwrap()]);
@@ -69,7 +69,7 @@ fn a_document_is_kept_found_changed_and_deleted() {
 }
 
 #[test]
-fn beside_a_server_that_is_killed_nothing_is_lost() {
+fn a_killed_server_loses_no_document() {
     let root = Root::new();
     let file = root.aside("guide.md", GUIDE);
     let server = root.serve();
@@ -82,7 +82,7 @@ fn beside_a_server_that_is_killed_nothing_is_lost() {
 }
 
 #[test]
-fn a_file_made_to_hurt_is_refused_in_words_and_the_next_one_is_read() {
+fn a_malicious_file_is_refused_with_a_message_and_the_next_one_is_read() {
     let root = Root::new();
     let server = root.serve();
     let hostile = root.aside("brackets.md", &"[(".repeat(2 << 20));

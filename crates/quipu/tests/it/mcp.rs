@@ -1,4 +1,5 @@
-//! `quipu mcp` as an agent starts it: on standard input and output, alone, beside a server, and beside another agent.
+//! `quipu mcp` as an agent starts it: on standard input and output, alone, next to a server, and next to
+//! another agent.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout};
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Root;
 
-/// A client that speaks the protocol by hand.
+/// A client with a protocol implementation of its own.
 pub(crate) struct Agent {
     child: Child,
     input: Option<ChildStdin>,
@@ -62,7 +63,7 @@ impl Agent {
 }
 
 #[test]
-fn an_agent_remembers_and_finds_alone_beside_another_and_beside_a_server() {
+fn an_agent_remembers_and_finds_alone_next_to_another_and_next_to_a_server() {
     let root = Root::new();
     let project = ["--project", "default"];
     let (mut one, mut other) = (Agent::start(&root, &project), Agent::start(&root, &project));

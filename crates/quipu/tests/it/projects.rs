@@ -1,4 +1,4 @@
-//! What a repository remembers and what a person does, through hooks, tools and the command line.
+//! The memory of a repository and the memory of a person, through hooks, tools and the command line.
 
 use std::fs;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::proxy;
 
 const SHOP: &str = "example.org+acme+shop";
 
-/// A repository, as `git init` and `git remote add` leave one.
+/// A repository, as `git init` and `git remote add` create one.
 fn repository(root: &Root, name: &str, remote: &str) -> PathBuf {
     let folder = root.beside().join(name);
     for part in ["objects", "refs"] {
@@ -26,7 +26,7 @@ fn repository(root: &Root, name: &str, remote: &str) -> PathBuf {
     folder
 }
 
-/// What the hook adds to a prompt of a session that runs in a folder.
+/// The text that the hook adds to a prompt of a session in a folder.
 fn prompt(root: &Root, folder: &PathBuf, session: &str, text: &str) -> String {
     let event =
         json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "cwd": folder, "prompt": text});
@@ -41,10 +41,10 @@ fn prompt(root: &Root, folder: &PathBuf, session: &str, text: &str) -> String {
 }
 
 #[test]
-fn a_person_is_known_in_every_repository_and_each_keeps_its_own_talk() {
+fn a_person_is_known_in_every_repository_and_each_keeps_its_own_messages() {
     let root = Root::new();
     let shop = repository(&root, "shop", "git@example.org:acme/shop.git");
-    // Another clone of the same.
+    // Another clone of the same repository.
     let clone = repository(&root, "clone", "https://me@example.org/acme/shop");
     let site = repository(&root, "site", "https://example.org/acme/site.git");
     let server = root.serve();
@@ -59,7 +59,7 @@ fn a_person_is_known_in_every_repository_and_each_keeps_its_own_talk() {
     assert!(!elsewhere.contains("copper"), "{elsewhere}");
     assert!(prompt(&root, &clone, "s4", deploy).contains("copper"));
 
-    // The command line says where the fact comes from; the repository's talk it finds where it is named.
+    // The command line names the fact's project; it finds the repository's messages if the project is given.
     let found = root.run(&["search", "boat"]).stdout;
     assert!(
         found.contains(&format!(", from project {SHOP}")) && found.contains("Marula"),
@@ -69,7 +69,7 @@ fn a_person_is_known_in_every_repository_and_each_keeps_its_own_talk() {
     assert!(!talk(&[]).contains("copper"));
     assert!(talk(&["--project", SHOP]).contains("copper"));
 
-    // An agent of another repository moves the fact to the shop, by the id that its search gave.
+    // An agent of another repository moves the fact to the shop, by the id in its search results.
     let mut agent = Agent::start(&root, &["--project", "example.org+acme+site"]);
     let hits = agent.call("search", &json!({"query": boat}));
     let id = hits
@@ -87,7 +87,7 @@ fn a_person_is_known_in_every_repository_and_each_keeps_its_own_talk() {
     assert!(facts.iter().any(|fact| fact["project_only"] == true), "{found}");
 }
 
-/// Somebody says something in a project, and it becomes memory.
+/// Adds a message of a user in a project and flushes it into memory.
 fn tell(server: &Server, whose: &str, project: &str, text: &str) {
     let session = format!("{whose}-{project}");
     let message =
@@ -99,7 +99,7 @@ fn tell(server: &Server, whose: &str, project: &str, text: &str) {
 }
 
 #[test]
-fn a_shared_project_says_who_taught_what_and_a_person_is_known_in_it_behind_the_base_url_too() {
+fn a_shared_project_names_each_teacher_and_knows_a_person_also_through_the_base_url() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let backend = runtime.block_on(Backend::start(Config::default()));
     let root = Root::new();
@@ -155,7 +155,7 @@ fn a_shared_project_says_who_taught_what_and_a_person_is_known_in_it_behind_the_
     let turn = sent(&garden, "When do we paint the shed?");
     assert!(!turn.contains("June"), "{turn}");
 
-    // A token for the project knows the person only where it says so.
+    // A token for the project reads facts about the person only with `--person`.
     let token = |more: &[&str]| {
         let of_boat = [
             "token", "create", "--user", "ben", "--role", "write", "--app", "default", "--project", "boat",

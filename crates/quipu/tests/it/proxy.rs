@@ -1,4 +1,4 @@
-//! `quipu serve --upstream` as a client meets it: the binary, real stores, a real server without a model.
+//! `quipu serve --upstream` for a client: the binary, real stores, a real server without a model.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use testkit::backend::{Backend, Config};
 
 use crate::harness::Root;
 
-/// One question of a client that speaks HTTP/1.0, and the answer's head and text.
+/// Asks one question as an HTTP/1.0 client; returns head and text of the answer.
 pub(crate) fn ask(address: &str, headers: &str, messages: &Value) -> (String, Value) {
     let body = json!({"model": "tiny", "messages": messages}).to_string();
     let mut stream = TcpStream::connect(address).unwrap();

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 
-/// A home with the files that the README supposes, and a shell in it.
+/// A home with the files that the README assumes, and a shell in it.
 struct Home {
     folder: tempfile::TempDir,
 }
@@ -29,7 +29,7 @@ impl Home {
         home.write("session.jsonl", &session.map(|line| line.to_string()).join("\n"));
         let pdf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../gateway/tests/fixtures/reportlab.pdf");
         std::fs::copy(pdf, home.path().join("handbook.pdf")).unwrap();
-        // Who edits writes a line of their own at the end of each file.
+        // The editor appends a line of its own to each file.
         home.write(
             "edit",
             "for file; do test -f \"$file\" || exit 1; printf '\\n## Tea\\n\\nI drink gyokuro.\\n' >> \"$file\"; done\n",
@@ -54,7 +54,7 @@ impl Home {
             .env("QUIPU", env!("CARGO_BIN_EXE_quipu"))
             .env("HOME", self.path())
             .env("EDITOR", "sh edit")
-            // Another test may have the port.
+            // Another test may use the port.
             .env("QUIPU_SERVER__LISTEN", "127.0.0.1:0")
             .env_remove("QUIPU_ROOT")
             .current_dir(self.path())
@@ -62,7 +62,7 @@ impl Home {
         command
     }
 
-    /// Types a line and gives what it prints; it must succeed.
+    /// Types a line and returns its output; it must succeed.
     fn types(&self, line: &str) -> String {
         let ran = self.shell(line).output().unwrap();
         let [out, err] = [ran.stdout, ran.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
@@ -70,7 +70,7 @@ impl Home {
         out
     }
 
-    /// Types a line that serves, and waits until it listens.
+    /// Types a line that starts a server, and waits until it listens.
     fn serves(&self, line: &str) -> Child {
         let line = line.replacen("quipu ", "exec \"$QUIPU\" ", 1);
         let mut child = self.shell(&line).stdout(Stdio::piped()).spawn().unwrap();
@@ -83,7 +83,7 @@ impl Home {
     }
 }
 
-/// Ends a server as a person does, and sees that it ended well.
+/// Stops a server with SIGTERM and checks its exit code.
 fn stop(server: Option<Child>) {
     let Some(mut server) = server else { return };
     let told = Command::new("kill")

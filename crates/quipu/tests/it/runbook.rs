@@ -1,4 +1,5 @@
-//! Rows of the runbook that no other test of the binary has: each symptom is made, and each action heals it.
+//! Rows of the runbook that no other test of the binary covers: each symptom is caused, and each action heals
+//! it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,7 +29,7 @@ fn flush(server: &Server, wait: bool) {
     assert!(status < 300, "{answer}");
 }
 
-/// Waits until the health is like this.
+/// Waits until the health meets the condition.
 fn health(server: &Server, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     for _ in 0..LOOKS {
         let (_, health) = server.get("/health");
@@ -49,7 +50,7 @@ fn episodes(root: &Root) -> (PathBuf, String) {
 
 #[cfg(unix)]
 #[test]
-fn tasks_that_cannot_run_wait_for_the_file_and_go_on_by_themselves() {
+fn tasks_that_cannot_run_wait_for_the_file_and_resume_by_themselves() {
     let root = Root::new();
     let server = root.serve();
     add(&server, 0, "I keep bees.");
@@ -79,7 +80,7 @@ fn tasks_that_cannot_run_wait_for_the_file_and_go_on_by_themselves() {
 
 #[cfg(unix)]
 #[test]
-fn a_socket_where_a_memory_can_be_is_named_until_it_is_gone() {
+fn a_socket_in_place_of_a_memory_is_reported_until_it_is_gone() {
     let root = Root::new();
     root.json(&["add", "--user", "ana", "I keep bees.", "--flush"]);
     let socket = episodes(&root).0.with_file_name("2020-01-01.md");
@@ -98,7 +99,7 @@ fn a_socket_where_a_memory_can_be_is_named_until_it_is_gone() {
 }
 
 #[test]
-fn an_index_that_is_damaged_is_built_again_and_gives_the_same_answers() {
+fn a_damaged_index_is_rebuilt_and_gives_the_same_answers() {
     let root = Root::new();
     root.json(&["add", "--user", "ana", "I keep bees.", "--flush"]);
     let before = root.json(&["search", "bees", "--user", "ana"]);
@@ -133,7 +134,7 @@ fn a_damaged_list_of_tokens_stops_the_start_until_it_is_gone() {
 }
 
 #[test]
-fn a_command_that_may_not_read_the_servers_key_is_told_so() {
+fn a_command_that_may_not_read_the_servers_key_reports_it() {
     let root = Root::new();
     root.write("quipu.toml", "[server]\ntokens = [{ secret = \"theirs\" }]\n");
     let server = root.serve();
