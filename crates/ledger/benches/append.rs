@@ -1,5 +1,5 @@
-//! What an acknowledged append costs, at 1, 8 and 64 callers, and what the other foreground reads cost beside a full
-//! ledger. `cargo bench -p ledger`; with `--test` a short run that only shows that it runs.
+//! The cost of an acknowledged append at 1, 8 and 64 callers, and of the other foreground reads in a full
+//! ledger. `cargo bench -p ledger`; with `--test` a short run that only checks that the bench works.
 
 #![expect(clippy::print_stdout, reason = "its output is what a bench is for")]
 
@@ -52,7 +52,7 @@ fn show(what: &str, mut times: Vec<Duration>) {
     );
 }
 
-/// What this disk takes for the least durable write there is.
+/// The time of the smallest durable write on this disk.
 fn fsync(folder: &Path, rounds: usize) {
     let mut file = File::create(folder.join("fsync")).expect("creates");
     let times = (0..rounds).map(|_| {
@@ -113,7 +113,7 @@ async fn appends(folder: &Path, callers: usize, batch: usize, messages: usize) {
     );
 }
 
-/// Reads and claims beside many messages of others, all cut and written.
+/// Reads and claims in a ledger with many messages of other owners, all cut and written.
 async fn beside_much(folder: &Path, messages: usize) {
     let path = folder.join("full.db");
     let ledger = SqliteLedger::open(&path).expect("opens");

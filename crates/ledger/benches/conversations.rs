@@ -1,5 +1,6 @@
-//! What the log of a conversation costs: durable appends, opening, finding words, erasing, and the disk.
-//! `cargo bench -p ledger --bench conversations`; with `--test` a short run that only shows that it runs.
+//! The cost of the log of a conversation: durable appends, opening, searching words, erasing, and disk space.
+//! `cargo bench -p ledger --bench conversations`; with `--test` a short run that only checks that the bench
+//! works.
 
 #![expect(clippy::print_stdout, reason = "its output is what a bench is for")]
 
@@ -46,7 +47,7 @@ impl Dice {
     }
 }
 
-/// Records as an agent makes them: short turns, calls, results of tools with numbers that nobody saw before.
+/// Records as an agent makes them: short turns, calls, results of tools with numbers that occur only once.
 struct Talk {
     dice: Dice,
     items: u64,

@@ -1,6 +1,7 @@
-//! A copy of the ledger, also of one that another process has open.
+//! A copy of the ledger, also while another process has it open.
 //!
-//! Owns: that the copy is one state of the database, and whole. Never: where a backup goes, or what else is in it.
+//! Owns: that the copy is complete and is one state of the database. Never: the place of a backup, or its
+//! other files.
 
 use std::path::Path;
 
@@ -11,18 +12,18 @@ use crate::failure::{Failure, LedgerResult};
 use crate::{BUSY_TIMEOUT, SqliteLedger, make_private, readers};
 
 impl SqliteLedger {
-    /// Writes a copy of the ledger at `from` to `to`, a new file: everything that was committed before the call, and
-    /// nothing that was deleted. The process that has the ledger open goes on meanwhile.
+    /// Writes a copy of the ledger at `from` to `to`, a new file: everything committed before the call, and
+    /// nothing deleted. The process that has the ledger open continues meanwhile.
     pub fn copy(from: &Path, to: &Path) -> Result<(), LedgerError> {
         Ok(copy(from, to)?)
     }
 
-    /// Adds the versions to a copy that the ledger has since, unsettled: files that were copied meanwhile may have them.
+    /// Adds the ledger's newer versions to a copy, unsettled: memory files copied meanwhile may have them.
     pub fn copy_newer_history(from: &Path, copy: &Path) -> Result<(), LedgerError> {
         Ok(copy_newer_history(from, copy)?)
     }
 
-    /// Reads a copy from end to end; the error says what is wrong with it.
+    /// Reads a copy from end to end; the error describes the damage.
     pub fn check(copy: &Path) -> Result<(), LedgerError> {
         Ok(check(copy)?)
     }
@@ -38,8 +39,8 @@ pub(crate) fn copy(from: &Path, to: &Path) -> LedgerResult<()> {
         Ok(())
     };
     match opened(from).and_then(|connection| into(&connection)) {
-        // SQLite needs files beside a database, and a read-only disk takes none. Nobody writes there, unless it is
-        // another's disk.
+        // SQLite needs files next to a database, and a read-only disk accepts none. Without a lock on the
+        // ledger nobody writes there.
         Err(failure) if failure.may_be_for_room() && !matches!(failure.no_room(), Some(NoRoom::Full)) => {
             if SqliteLedger::is_open(from) {
                 return Err(Failure::InUse);
@@ -51,7 +52,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> LedgerResult<()> {
     }
 }
 
-/// Changes and versions have numbers that only rise, and are never changed but to be settled.
+/// Ids of changes and versions only rise, and a row changes only when it is settled.
 const NEWER_HISTORY: &str = "BEGIN IMMEDIATE;
     INSERT INTO main.changes SELECT * FROM live.changes WHERE id > (SELECT coalesce(max(id), 0) FROM main.changes);
     INSERT OR IGNORE INTO main.versioned_files (path, app, project, owner_kind, owner)
@@ -65,7 +66,7 @@ const NEWER_HISTORY: &str = "BEGIN IMMEDIATE;
 
 fn copy_newer_history(from: &Path, copy: &Path) -> LedgerResult<()> {
     let connection = opened(copy)?;
-    // An earlier version's ledger has none.
+    // A ledger of an earlier version has no history.
     if !connection.table_exists(Some("main"), "versions")? {
         return Ok(());
     }
@@ -73,7 +74,7 @@ fn copy_newer_history(from: &Path, copy: &Path) -> LedgerResult<()> {
         .execute("ATTACH ?1 AS live", [from.to_str()])
         .map_err(Failure::from)
     {
-        // Nobody writes on a read-only disk.
+        // A ledger on a read-only disk has no newer versions.
         Err(failure) if failure.may_be_for_room() => Ok(()),
         attached => {
             attached?;
@@ -83,7 +84,8 @@ fn copy_newer_history(from: &Path, copy: &Path) -> LedgerResult<()> {
 }
 
 fn opened(from: &Path) -> LedgerResult<Connection> {
-    // Not for reading alone: without the process that had it open, the log may have to be taken in first.
+    // Read-only does not suffice: if the process with the open ledger is gone, SQLite may have to recover the
+    // log first.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(from, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;

@@ -1,6 +1,6 @@
-//! What an export carries from one ledger to another.
+//! Messages and deletions that an export carries from one ledger to another.
 //!
-//! Owns: reading it and taking it in. Never: the memories themselves.
+//! Owns: reading and adopting them. Never: the memories themselves.
 
 use std::collections::BTreeSet;
 

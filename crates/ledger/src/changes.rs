@@ -1,6 +1,6 @@
-//! The file-change ledger: which state of which vault file the index shows.
+//! The file-change ledger: the state of each vault file that the index shows.
 //!
-//! Owns: records of files and their entries' marks. Never: looking at files.
+//! Owns: records of files and their entries' marks. Never: reading files.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) const MARKS: &str =
 
 pub(crate) const BROKEN: &str = "SELECT path, problem FROM files WHERE problem IS NOT NULL ORDER BY path";
 
-/// The fifth part of a memory file's path names the kind of what it holds (docs/format.md).
+/// The fifth part of a memory file's path names the kind of its entries (docs/format.md).
 pub(crate) const FACTS: &str = "SELECT project, docs FROM files JOIN file_marks ON file = id
     WHERE app = ?1 AND owner_kind = ?2 AND owner = ?3 AND path GLOB '*/*/*/*/facts/*'";
 
@@ -43,7 +43,8 @@ pub(crate) const SHARING_OF: &str = "SELECT path FROM files
 pub(crate) const USERS: &str =
     "SELECT DISTINCT owner FROM files WHERE app = ?1 AND project = ?2 AND owner_kind = ?3 ORDER BY owner";
 
-/// Nanoseconds since 1970 do not fit into a column of 64 bits for every year: seconds, and the rest of one.
+/// Nanoseconds since 1970 do not fit into a column of 64 bits for every year, so a time is seconds and
+/// nanoseconds.
 const SECOND_NS: i128 = 1_000_000_000;
 
 pub(crate) fn stat_of(row: &Row<'_>) -> rusqlite::Result<FileStat> {
@@ -77,7 +78,7 @@ fn mark_of(row: &Row<'_>) -> LedgerResult<FileMark> {
     })
 }
 
-/// A time as two columns of 64 bits: seconds, and the rest of one.
+/// A time as two columns of 64 bits: seconds, and nanoseconds of the second.
 pub(crate) fn time_of(stat: &FileStat) -> LedgerResult<(i64, i64)> {
     let seconds = i64::try_from(stat.modified_ns.div_euclid(SECOND_NS))
         .map_err(|_| Failure::Row("a time outside 64 bits of seconds".to_owned()))?;
@@ -87,7 +88,7 @@ pub(crate) fn time_of(stat: &FileStat) -> LedgerResult<(i64, i64)> {
 
 fn put(connection: &Connection, record: &FileRecord) -> LedgerResult<()> {
     let (seconds, rest) = time_of(&record.stat)?;
-    // The id stays: it tells which file was recorded first.
+    // The id stays: ids keep the order in which files were first recorded.
     let sql =
         "INSERT INTO files (path, bytes, modified_s, modified_ns, app, project, owner_kind, owner, problem)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
@@ -111,7 +112,7 @@ fn put(connection: &Connection, record: &FileRecord) -> LedgerResult<()> {
     mark(connection, file, record)
 }
 
-/// Updates the record of a file that is as it was before the append; a file without one gets it.
+/// Updates the record of a file that is still as it was before the append; a file without a record gets one.
 fn extend(connection: &Connection, append: &FileAppend) -> LedgerResult<()> {
     let record = &append.after;
     let Some(before) = &append.before else {

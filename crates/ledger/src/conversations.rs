@@ -1,8 +1,8 @@
-//! Logs of conversations: records by position, items by number, words by looking at all of them.
+//! Logs of conversations: records by position, items by number, word search by a scan of all texts.
 //!
-//! Owns: the rows of `Conversations`. Never: what a body means.
+//! Owns: the rows of `Conversations`. Never: the meaning of a body.
 //!
-//! Texts are packed on the caller's side of the queue: the writer's time is everybody's.
+//! Texts are packed on the caller's side of the queue, because all callers share the writer's time.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ pub(crate) const READ: &str = "SELECT position, item, body FROM records
 pub(crate) const ITEMS: &str = "SELECT position, item, body FROM records
     WHERE conversation = ?1 AND item >= ?2 AND item < ?3 ORDER BY item";
 
-/// Looks at the index of items and at their texts, and never at a body.
+/// Reads the index of items and their texts, and never a body.
 pub(crate) const TEXTS: &str = "SELECT item, text FROM records JOIN texts ON texts.record = records.seq
     WHERE conversation = ?1 AND item IS NOT NULL ORDER BY item DESC";
 
@@ -39,13 +39,13 @@ pub(crate) const NAMED: &str = "SELECT name, owner_kind, owner
     FROM scopes JOIN conversations ON conversations.scope = scopes.id
     WHERE app = ?1 AND project = ?2 AND name >= ?3 AND name < ?4 ORDER BY name DESC LIMIT ?5";
 
-/// Looks at the index of positions alone.
+/// Reads only the index of positions.
 pub(crate) const NEWEST: &str = "SELECT app, project, name, owner_kind, owner
     FROM (SELECT conversation, MAX(seq) AS last FROM records GROUP BY conversation ORDER BY last DESC LIMIT ?1)
     JOIN conversations ON conversations.id = conversation
     JOIN scopes ON scopes.id = conversations.scope ORDER BY last DESC";
 
-/// So that the end of a range of them fits into a column too.
+/// Limit of item numbers: the end of a range of them fits into a column too.
 const ITEM_END: i64 = 1 << 62;
 
 struct ConversationRow {
@@ -57,7 +57,7 @@ struct ConversationRow {
 /// A record as its columns.
 struct Packed {
     item: Option<i64>,
-    /// Folded; none when there is nothing to find.
+    /// Case-folded; none if there is nothing to search.
     text: Option<Value>,
     body: Value,
 }
@@ -77,7 +77,7 @@ fn conversation(connection: &Connection, key: &SessionKey) -> LedgerResult<Optio
     })
 }
 
-/// A position or an item's number as a column holds it; what does not fit is nowhere.
+/// A position or an item's number as a column value; a number that is too large matches no row.
 fn number(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
@@ -100,7 +100,7 @@ fn pack(records: Vec<NewRecord>) -> LedgerResult<Vec<Packed>> {
     packed.collect()
 }
 
-/// Packing takes as long as the records are: not on a thread that serves others.
+/// Packs records on a blocking thread, since the time grows with their size.
 async fn packed(records: Vec<NewRecord>) -> LedgerResult<Vec<Packed>> {
     blocking(|| pack(records)).await?
 }
@@ -143,7 +143,7 @@ fn make(connection: &Connection, key: &SessionKey, owner: (i64, &str)) -> Ledger
     connection.insert(sql, values)
 }
 
-/// Adds records behind the first `length`; how many there are then.
+/// Adds records after the first `length`; returns the new number of records.
 fn extend(connection: &Connection, conversation: i64, length: i64, records: &[Packed]) -> LedgerResult<i64> {
     for (position, record) in (length..).zip(records) {
         insert(connection, conversation, position, record)?;
@@ -179,7 +179,7 @@ fn replace(
     let Some(found) = conversation(connection, key)?.filter(|found| found.records == number(at)) else {
         return Err(Failure::Conflict);
     };
-    // All go before the first comes, so that an item may change places.
+    // All rows are deleted before the first insert, so an item may change its position.
     for (position, _) in replaced {
         let sql = "DELETE FROM records WHERE conversation = ?1 AND position = ?2";
         if connection.changed(sql, (found.id, number(*position)))? == 0 {
@@ -250,7 +250,7 @@ fn delete(connection: &Connection, key: &SessionKey) -> LedgerResult<bool> {
     Ok(true)
 }
 
-/// The records of a conversation that a statement with two bounds finds.
+/// The records of a conversation between two bounds of a statement.
 fn records(
     connection: &Connection,
     sql: &str,

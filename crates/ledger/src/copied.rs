@@ -1,6 +1,6 @@
-//! What an agent's log repeats of another session.
+//! Messages that an agent's log repeats from another session.
 //!
-//! Owns: finding the message that a copy stands for. Never: what was deleted (`words`).
+//! Owns: finding the original of a copied message. Never: deleted messages (`words`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,14 +12,14 @@ use crate::failure::LedgerResult;
 use crate::row::{SessionRows, USER, message_at};
 use crate::statement::Statements as _;
 
-/// Quipu's ids of one day begin alike: no index by time is needed.
+/// Quipu's ids of one day share a beginning, so this needs no index by time.
 pub(crate) const OF_A_DAY: &str = "SELECT seq, time FROM messages
     WHERE scope = ?1 AND id BETWEEN ?2 AND ?2 || '~' AND session <> ?3
       AND EXISTS (SELECT 1 FROM speakers WHERE speakers.session = messages.session AND kind = ?4 AND name = ?5)";
 
 pub(crate) const PAYLOAD: &str = "SELECT payload FROM events WHERE seq = ?1";
 
-/// The message that each of these repeats, if its log is a user's and another session of that user has it.
+/// For each message the one that it repeats, if its log is a user's and another session of that user has it.
 pub(crate) fn originals(
     connection: &Connection,
     place: SessionRows,
@@ -34,13 +34,13 @@ pub(crate) fn originals(
         let at = of_then
             .iter()
             .position(|other| other.without_names() == new.message.without_names())?;
-        // Each is the original of one message: what a log says twice it says twice.
+        // Each is the original of only one message: a message that is twice in the log is stored twice.
         Some(of_then.swap_remove(at).id)
     });
     Ok(originals.collect())
 }
 
-/// What the other sessions of the log's user have of these times.
+/// Messages at these times in the other sessions of the log's user, by time.
 fn others(
     connection: &Connection,
     place: SessionRows,
@@ -68,7 +68,7 @@ fn others(
     Ok(others)
 }
 
-/// The part of an id that all ids of its day have.
+/// The beginning of an id that all ids of its day share.
 fn day(id: &MessageId) -> &str {
     let id = id.as_str();
     id.rfind('_').map_or("", |at| &id[..=at])

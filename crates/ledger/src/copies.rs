@@ -1,10 +1,10 @@
-//! Daily copies of the ledger in a folder beside it: `ledger.daily/2026-11-27.sqlite`.
+//! Daily copies of the ledger in a folder next to it: `ledger.daily/2026-11-27.sqlite`.
 //!
-//! Owns: that a copy is whole or not there, how many there are, and that none of them has what was deleted since. Never:
-//! when a copy is made.
+//! Owns: that each copy is complete or absent, their number, and that none contains text deleted since.
+//! Never: the time of a copy.
 //!
-//! A copy is written under another name, checked, made durable, and then renamed. A deletion removes all copies before it
-//! is answered: to take text out of them would take as long as to make new ones.
+//! A copy is written under another name, checked, made durable, and then renamed. A deletion removes all
+//! copies before it is answered: erasing text in them would take as long as new copies.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind};
@@ -17,9 +17,9 @@ use ports::COPIES_MAX;
 use crate::backup;
 use crate::failure::LedgerResult;
 
-/// The end of a copy's name.
+/// Suffix of a copy's name.
 const SUFFIX: &str = ".sqlite";
-/// The copy in the making. SQLite may put a file beside it whose name begins so.
+/// Name of an unfinished copy. SQLite may create a file next to it with a name that begins the same.
 const UNFINISHED: &str = "unfinished";
 
 /// The steps of a copy; a test interrupts it before each.
@@ -37,7 +37,7 @@ pub(crate) enum CopyStep {
 pub(crate) struct Copies {
     ledger: PathBuf,
     folder: PathBuf,
-    /// How often all copies were removed: a copy that was begun before the last time has deleted text.
+    /// How often all copies were removed. A copy begun before the last removal contains deleted text.
     removals: Mutex<u64>,
 }
 
@@ -57,8 +57,8 @@ impl Copies {
         Ok(days)
     }
 
-    /// Makes the copy of a day in place of an earlier one of that day, and removes the oldest that are too many. False:
-    /// something was deleted meanwhile, and there is no new copy.
+    /// Makes the copy of a day, in place of an earlier one of that day, and removes the oldest beyond the
+    /// maximum. False if a deletion came meanwhile; then there is no new copy.
     pub(crate) fn make(
         &self,
         day: Date,
@@ -70,14 +70,14 @@ impl Copies {
         self.remove_unfinished()?;
         let unfinished = self.folder.join(UNFINISHED);
         let written = self.write(&unfinished, &mut before);
-        // Held until the copy has its name, so that no deletion misses it.
+        // Held until the copy is renamed, so that no deletion misses it.
         let removals = self.removals.lock();
         if *removals != begun {
             self.remove_unfinished()?;
             return Ok(false);
         }
         if written.is_err() {
-            // On a full disk others need the room.
+            // On a full disk other files need the room.
             self.remove_unfinished()?;
         }
         written?;
@@ -104,7 +104,7 @@ impl Copies {
         Ok(File::open(unfinished)?.sync_all()?)
     }
 
-    /// Removes all copies, also one in the making.
+    /// Removes all copies, also an unfinished one.
     pub(crate) fn remove_all(&self) -> io::Result<()> {
         let mut removals = self.removals.lock();
         *removals += 1;
@@ -130,7 +130,7 @@ impl Copies {
         sync(&self.folder)
     }
 
-    /// The names of the files in the folder; a name that is no text is not ours.
+    /// The names of the files in the folder, except names that are not UTF-8: those are not ours.
     fn names(&self) -> io::Result<Vec<String>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

@@ -1,13 +1,13 @@
-//! Why a statement did not do its work, inside this crate.
+//! Errors of statements, inside this crate.
 //!
-//! Owns: the way from `SQLite`'s errors to the port's. Never: shown to a caller.
+//! Owns: the conversion of `SQLite`'s errors into the port's. Never: an error that callers see.
 
 use std::sync::Arc;
 
 use ports::{LedgerError, NoRoom};
 use rusqlite::ErrorCode;
 
-/// What a piece of work on a connection may end with.
+/// An error of work on a connection.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// As [`LedgerError::Conflict`].
@@ -19,24 +19,24 @@ pub(crate) enum Failure {
     /// `SQLite` refused.
     #[error("sqlite failed")]
     Sql(#[from] rusqlite::Error),
-    /// The transaction that the work was part of could not be committed, or what it deleted could not be erased.
+    /// The commit of the transaction failed, or deleted text could not be erased.
     #[error("the ledger could not finish the write")]
     Commit(#[source] Arc<Failure>),
-    /// `SQLite` gave the transaction up in the middle.
+    /// `SQLite` rolled the transaction back in the middle.
     #[error("sqlite rolled the transaction back")]
     RolledBack(Option<NoRoom>),
-    /// A value does not fit into a row, or a row is none that this program wrote.
+    /// A value does not fit into a row, or this program did not write the row.
     #[error("a row and its value do not match: {0}")]
     Row(String),
     /// The file system refused.
     #[error("cannot open the ledger's files")]
     Io(#[from] std::io::Error),
-    /// Copies stay that have deleted text.
+    /// Copies with deleted text remain.
     #[error(
         "cannot remove the daily copies of the ledger, which have the deleted text: delete `ledger.daily` in the root"
     )]
     Copies(#[source] std::io::Error),
-    /// A reader held the log for longer than the writer waits.
+    /// A reader used the log for longer than the writer waits.
     #[error("a reader keeps the log of the ledger busy; try again")]
     LogInUse,
     /// As [`LedgerError::InUse`].
@@ -45,12 +45,12 @@ pub(crate) enum Failure {
     /// As [`LedgerError::NewerVersion`].
     #[error("the ledger has version {found}, this program knows {known}")]
     NewerVersion { found: u32, known: u32 },
-    /// A database that this program did not make.
+    /// Another program made the database.
     #[error(
         "`ledger.sqlite` is another program's database, and nothing in it was changed; choose another root"
     )]
     Foreign,
-    /// The writer is gone; it ended with the ledger or with a panic.
+    /// The writer thread ended, with the ledger or with a panic.
     #[error("the ledger's writer has stopped")]
     Stopped,
 }
@@ -73,7 +73,8 @@ impl Failure {
         }
     }
 
-    /// Whether such a disk may be the cause: SQLite cannot make or grow the files beside the database, and says no more.
+    /// Whether a full or read-only disk may be the cause: SQLite cannot create or grow the files next to the
+    /// database, and gives no other reason.
     pub(crate) fn may_be_for_room(&self) -> bool {
         let code = match self {
             Self::Sql(error) => error.sqlite_error_code(),

@@ -1,6 +1,6 @@
-//! Any `SQLite` file of another program, read by a query of who imports it.
+//! Any `SQLite` file of another program, read by a query of its importer.
 //!
-//! Owns: opening it, for reading alone. Never: the query, or what the rows mean.
+//! Owns: opening it read-only. Never: the query, or the meaning of the rows.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::failure::{Failure, LedgerResult};
 
-/// Hands over the first column of each row, until `take` says that it is enough.
+/// Passes the first column of each row to `take`, while `take` returns true.
 pub fn values(path: &Path, query: &str, take: &mut dyn FnMut(String) -> bool) -> Result<(), LedgerError> {
     Ok(texts(path, query, take)?)
 }

@@ -1,4 +1,4 @@
-//! What a sweep deleted and an append leaves out.
+//! Messages and titles that a sweep deleted and an append leaves out.
 //!
 //! Owns: the digests of deleted client ids and titles. Never: the ids or titles themselves.
 
@@ -10,7 +10,7 @@ use crate::row::SessionRows;
 use crate::statement::Statements as _;
 use crate::words;
 
-/// Notes the words and client ids of messages that are about to be deleted together.
+/// Records the words and client ids of messages that are about to be deleted together.
 pub(crate) fn note(connection: &Connection, messages: impl IntoIterator<Item = i64>) -> LedgerResult<()> {
     let sql = "SELECT sessions.scope, sessions.name, client_id
         FROM messages JOIN sessions ON sessions.id = messages.session
@@ -25,7 +25,7 @@ pub(crate) fn note(connection: &Connection, messages: impl IntoIterator<Item = i
     Ok(())
 }
 
-/// Notes that a session lost its title, if it has one.
+/// Records that a session lost its title, if it has one.
 pub(crate) fn note_title(connection: &Connection, session: i64) -> LedgerResult<()> {
     let sql = "SELECT scope, name FROM sessions WHERE id = ?1 AND title IS NOT NULL";
     let titled: Option<(i64, String)> =
@@ -57,7 +57,7 @@ pub(crate) fn is_noted(
     connection.has(sql, (scope, digest(session, client_id)))
 }
 
-/// Forgets that a client id of a session was deleted; without a client id, that its title was.
+/// Deletes the record that a client id of a session was deleted; without a client id, that its title was.
 pub(crate) fn strike(
     connection: &Connection,
     scope: i64,
@@ -68,7 +68,7 @@ pub(crate) fn strike(
     connection.run(sql, (scope, digest(session, client_id)))
 }
 
-/// Removes the row of a session that an append made and left empty: its next ordinal is still 0.
+/// Removes the row of a session that an append created and left empty: its next ordinal is still 0.
 pub(crate) fn drop_empty(connection: &Connection, place: SessionRows, ordinal: i64) -> LedgerResult<()> {
     if ordinal > 0 {
         return Ok(());
@@ -83,7 +83,7 @@ fn insert(connection: &Connection, scope: i64, digest: &[u8; 32]) -> LedgerResul
     connection.run(sql, (scope, digest))
 }
 
-/// The length keeps a session's name apart from what follows.
+/// The length separates a session's name from the text after it.
 fn digest(session: &str, client_id: Option<&str>) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update((session.len() as u64).to_le_bytes());

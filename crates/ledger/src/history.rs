@@ -1,7 +1,7 @@
 //! The history of the memory files: changes, and the versions of entries and files that they made.
 //!
-//! Owns: the chain of the versions of one key, and what becomes of one that a crash left unsettled. Never: looking at
-//! files, or deciding what is deleted.
+//! Owns: the chain of the versions of one key, and settling versions that a crash left open. Never: reading
+//! files, or deciding on deletions.
 
 pub(crate) mod reading;
 
@@ -40,9 +40,9 @@ struct Recorder<'a> {
     connection: &'a Connection,
     packer: Packer,
     at: Timestamp,
-    /// The change of what was found otherwise than recorded.
+    /// The change that records edits found in files; none before the first.
     found: Option<i64>,
-    /// Changes that lost a version which its file turned out not to have.
+    /// Changes that lost a version because its file does not have it.
     shrunk: Vec<i64>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Recorder<'a> {
         })
     }
 
-    /// A change whose only write failed leaves nothing.
+    /// Deletes the changes that lost all versions: their only write failed.
     fn end(&self) -> LedgerResult<()> {
         let mut shrunk = self.shrunk.iter();
         shrunk.try_for_each(|change| drop_if_empty(self.connection, Some(*change)))
@@ -97,7 +97,7 @@ impl<'a> Recorder<'a> {
         })
     }
 
-    /// Makes the newest version that of the state that was found, and returns whether there is any.
+    /// Makes the state found in the file the newest version, and returns whether there is a version.
     fn reconcile(
         &mut self,
         (file, version): (i64, &NewVersion),
@@ -112,7 +112,7 @@ impl<'a> Recorder<'a> {
                 let sql = "DELETE FROM versions WHERE id = ?1 RETURNING change";
                 let change: Option<i64> = self.connection.value(sql, [last.id])?;
                 self.shrunk.extend(change);
-                // If that was the first, nothing was there, and nothing is.
+                // If that was the first version, the file has no entry before and after it.
                 has_any |= last.before.is_none();
                 continue;
             }
@@ -128,7 +128,7 @@ impl<'a> Recorder<'a> {
         Ok(has_any)
     }
 
-    /// Whether a version that may not be in its file was to replace that state.
+    /// Whether an unsettled version was made to replace that state.
     fn is_replaced(&self, file: i64, entry: &str, digest: Option<i64>) -> LedgerResult<bool> {
         let sql =
             "SELECT 1 FROM versions WHERE file = ?1 AND entry = ?2 AND is_unsettled = 1 AND before IS ?3";

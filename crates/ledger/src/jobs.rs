@@ -1,9 +1,9 @@
 //! Jobs with leases.
 //!
-//! Owns: whose turn it is. Never: doing a job.
+//! Owns: the order of jobs. Never: doing a job.
 //!
-//! `head` marks the oldest unfinished job of each session, so that a claim looks at no other; `due` is when it may be
-//! claimed: its time to run while it is queued, the end of its lease while somebody has it.
+//! `head` marks the oldest unfinished job of each session, so that a claim reads no other. `due` is the time
+//! from which a job can be claimed: the time to run of a queued job, the end of the lease of a leased one.
 
 use async_trait::async_trait;
 use model::{Date, Scope, SessionKey, Timestamp};
@@ -65,14 +65,15 @@ pub(crate) fn insert(connection: &Connection, job: NewJob, created: Timestamp) -
     connection.run(sql, values)
 }
 
-/// Gives the turn to the oldest unfinished job of a session.
+/// Marks the oldest unfinished job of a session as its head.
 pub(crate) fn set_head(connection: &Connection, session: i64) -> LedgerResult<()> {
     let sql = "UPDATE jobs SET head = 1 WHERE head = 0 AND seq =
         (SELECT min(seq) FROM jobs WHERE session = ?1 AND finished IS NULL)";
     connection.run(sql, [session])
 }
 
-/// The jobs behind one in its session, in order, and whether each is a segment that waits for its first attempt.
+/// The jobs after one in its session, in order, and whether each is a segment that waits for its first
+/// attempt.
 pub(crate) const BEHIND: &str = "SELECT next.seq, next.kind = ?3 AND next.state = ?4 AND next.attempt = 0 AND next.due <= ?5
     FROM jobs JOIN jobs AS next ON next.session = jobs.session AND next.finished IS NULL AND next.seq > jobs.seq
     WHERE jobs.seq = ?1 ORDER BY next.seq LIMIT ?2";
@@ -121,7 +122,7 @@ fn waiting_behind(connection: &Connection, seq: i64, limit: usize, now: Timestam
     Ok(waiting)
 }
 
-/// Sets who is to have leased jobs, and until or from when.
+/// Sets state and due time of leased jobs.
 fn set_leased(connection: &Connection, ids: &[JobId], state: JobState, due: Timestamp) -> LedgerResult<()> {
     for id in ids {
         let leased = JobState::Processing.as_str();
@@ -131,7 +132,7 @@ fn set_leased(connection: &Connection, ids: &[JobId], state: JobState, due: Time
     Ok(())
 }
 
-/// Ends leased jobs; one that nobody has a lease of any more is left as it is.
+/// Finishes leased jobs; ignores jobs without a lease.
 fn complete(connection: &Connection, ids: &[JobId], now: Timestamp) -> LedgerResult<()> {
     for id in ids {
         let sql = "UPDATE jobs SET state = ?3, finished = ?4, error = NULL, head = 0
@@ -171,7 +172,8 @@ fn fail(connection: &Connection, id: &JobId, failure: JobFailure, now: Timestamp
     session.map_or(Ok(()), |session| set_head(connection, session))
 }
 
-/// Queues a given up job anew. It goes to the end of its session's line: whoever is at its head may be running.
+/// Queues a dead-lettered job again, at the end of its session's line, because the job at its head may be
+/// running.
 fn retry(connection: &Connection, scope: &Scope, id: &JobId, now: Timestamp) -> LedgerResult<bool> {
     let Some(scope) = scope_row(connection, scope)? else {
         return Ok(false);
@@ -190,7 +192,7 @@ fn retry(connection: &Connection, scope: &Scope, id: &JobId, now: Timestamp) -> 
     Ok(connection.changed(sql, values)? > 0)
 }
 
-/// A lease was claimed when it was due, so it is due again at once.
+/// Frees all leases. A job can be claimed at once again, since it was due when it was claimed.
 fn release_all(connection: &Connection, latest: Timestamp) -> LedgerResult<usize> {
     let (leased, queued) = (JobState::Processing.as_str(), JobState::Queued.as_str());
     let sql = "UPDATE jobs SET state = ?2, due = created WHERE state = ?1 AND state <> 'success'";
@@ -200,7 +202,7 @@ fn release_all(connection: &Connection, latest: Timestamp) -> LedgerResult<usize
     Ok(released)
 }
 
-/// The condition that a query means, with its one parameter; words in it are this program's own.
+/// The SQL condition of a query, with its one parameter. Its text comes from this program alone.
 fn condition(connection: &Connection, query: &TaskQuery) -> LedgerResult<Option<(String, i64)>> {
     let (mut sql, row) = match &query.session {
         Some(session) => {

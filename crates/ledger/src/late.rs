@@ -1,6 +1,6 @@
-//! The writer of a disk that took no writes when the ledger was opened.
+//! The writer of a ledger that was opened on a disk that accepted no writes.
 //!
-//! Owns: the root's lock, and the step from a ledger that can only be read to one that can be written. Never: giving up; each
+//! Owns: the root's lock, and the step from a read-only ledger to a writable one. Never: giving up; each
 //! write tries again.
 
 use std::fs::{File, TryLockError};
@@ -19,11 +19,11 @@ use crate::readers::Readers;
 use crate::writer::{self, Writer};
 use crate::{make_private, schema, scrub};
 
-/// The writer, opened at the start or by the first write that finds room.
+/// The writer, opened at the start or by the first write for which the disk has room.
 #[derive(Debug)]
 pub(crate) struct LateWriter {
-    // In this order they end: the writer is the last to close the database and so tidies its files up, and only then may
-    // another process come in.
+    // The order of drops: the writer is the last to close the database, so that it removes SQLite's files.
+    // Only then may another process open the ledger.
     readers: Arc<Readers>,
     writer: OnceCell<Writer>,
     place: Arc<Place>,
@@ -38,7 +38,7 @@ struct Place {
 }
 
 impl LateWriter {
-    /// Opens the ledger. On a disk that is full or read-only, one that is there is opened to be read.
+    /// Opens the ledger; an existing ledger on a full or read-only disk is opened read-only.
     pub(crate) fn open(path: &Path, copies: Arc<Copies>) -> Result<Self, LedgerError> {
         let place = Place {
             path: path.to_owned(),
@@ -101,10 +101,10 @@ impl LateWriter {
         writer.call(work, erases).await
     }
 
-    /// What reads a frozen file would not see what is written, so all reads wait, and see the opened one.
+    /// Opens the writer. Meanwhile all reads wait: connections to a frozen file would not see new writes.
     async fn try_again(&self) -> Result<Writer, LedgerError> {
         let place = self.place.clone();
-        // Most tries end here, and no reader notices.
+        // Most tries fail here, without a pause for readers.
         blocking(move || place.prepare()).await??;
         let alone = self.readers.alone().await?;
         let place = self.place.clone();
@@ -115,7 +115,7 @@ impl LateWriter {
             opened
         });
         opened.await?.map_err(|failure| match failure.no_room() {
-            // SQLite does not say that a file beside the database found no room.
+            // SQLite does not report that a file next to the database found no room.
             None if failure.may_be_for_room() => LedgerError::Store(Box::new(NoRoom::Full.because(failure))),
             _ => failure.into(),
         })
@@ -123,13 +123,14 @@ impl LateWriter {
 }
 
 impl Place {
-    /// Opens the file to write, and takes the lock. A read-only disk ends it before the lock, which its readers share.
+    /// Prepares the file for writing and locks it. On a read-only disk this fails before the lock, which
+    /// readers there share.
     fn prepare(&self) -> LedgerResult<()> {
         make_private(&self.path)?;
         self.lock_alone()
     }
 
-    /// The connection of the writer, with the file created or upgraded where needed.
+    /// The connection of the writer; creates or upgrades the file if needed.
     fn open(&self) -> LedgerResult<Connection> {
         self.prepare()?;
         let mut connection = Connection::open(&self.path)?;
@@ -152,7 +153,7 @@ impl Place {
         Ok(Writer::start(connection, self.copies.clone())?)
     }
 
-    /// A reader's lock becomes a writer's.
+    /// Turns a reader's lock into a writer's.
     fn lock_alone(&self) -> LedgerResult<()> {
         let mut lock = self.lock.lock();
         let Some(file) = &*lock else {
@@ -162,7 +163,7 @@ impl Place {
         match file.try_lock() {
             Ok(()) => Ok(()),
             Err(TryLockError::WouldBlock) => {
-                // The try may have cost the reader's lock.
+                // The attempt may have lost the reader's lock.
                 file.try_lock_shared().ok();
                 Err(Failure::InUse)
             }
@@ -171,8 +172,8 @@ impl Place {
     }
 }
 
-/// The lock of the process that may write; the operating system frees it with the process, however it ends. On a read-only disk
-/// it is one that all readers share.
+/// The lock of the process that may write; the operating system frees it when the process ends, in any way.
+/// On a read-only disk all readers share it.
 fn lock(path: &Path) -> LedgerResult<Option<File>> {
     let path = path.with_extension("lock");
     let mut options = File::options();

@@ -1,12 +1,16 @@
-//! The ledger in `SQLite`: event logs, buffers, memcells, jobs with leases, the file-change ledger, conversations,
-//! and background runs.
+//! The ledger in `SQLite`: event logs, buffers, memcells, jobs with leases, the file-change ledger,
+//! conversations, and background runs.
 //!
-//! Owns: the database file, its schema and its durability; the only crate that names `SQLite`. Never: deciding where a
-//! conversation is cut or what a job does. `docs/internals/ledger.md` describes the tables and the invariants they carry.
+//! Owns: the database file, its schema and its durability; the only crate that names `SQLite`. Never:
+//! choosing the cuts of a conversation, or the work of a job. `docs/internals/ledger.md` describes the tables
+//! and their invariants.
 //!
-//! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`late`] (a full or read-only disk), [`schema`], [`row`] (values and
-//! rows), [`port`] (a method of a port), [`transcripts`], [`open`] and [`titles`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`forgotten`] and [`words`] (what stays forgotten), [`carried`] (exports), [`jobs`], [`changes`], [`history`],
-//! [`conversations`] and [`packing`], [`objects`], [`runs`]; [`backup`] copies the file, [`copies`] each day, [`foreign`] reads another program's.
+//! Reading order: [`writer`] (one thread, one commit for all waiting callers), [`readers`], [`late`] (a full
+//! or read-only disk), [`schema`], [`row`] (values and rows), [`port`] (a method of a port), [`transcripts`],
+//! [`open`] and [`titles`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`forgotten`] and
+//! [`words`] (deletions that last), [`carried`] (exports), [`jobs`], [`changes`], [`history`],
+//! [`conversations`] and [`packing`], [`objects`], [`runs`]; [`backup`] copies the file, [`copies`] each day,
+//! [`foreign`] reads another program's.
 
 mod backup;
 mod carried;
@@ -52,10 +56,10 @@ use ports::LedgerError;
 use copies::Copies;
 use late::LateWriter;
 
-/// Nobody else writes; this is for a tool that a person points at the file, and for a moment of recovery.
+/// Quipu has one writer; the timeout covers a tool that a person runs on the file, and a moment of recovery.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The ledger ports on one database file. Dropping it finishes what is queued and frees the file.
+/// The ledger ports on one database file. Dropping it finishes the queued work and frees the file.
 #[derive(Debug)]
 pub struct SqliteLedger {
     copies: Arc<Copies>,
@@ -66,19 +70,19 @@ impl SqliteLedger {
     /// Whether a process has the ledger at `path` open.
     pub fn is_open(path: &Path) -> bool {
         let lock = File::open(path.with_extension("lock"));
-        // A shared lock is no obstacle to others who only look.
+        // A shared lock does not block other processes that only check.
         lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Whether the file is another program's database. Nothing is made beside it.
+    /// Whether the file is another program's database. Creates no file next to it.
     pub fn is_foreign(path: &Path) -> bool {
         let is_foreign = |ledger| matches!(schema::check(&ledger), Err(failure::Failure::Foreign));
         !Self::is_open(path) && readers::frozen(path).is_ok_and(is_foreign)
     }
 
-    /// Opens the ledger at `path`, as in `<root>/ledger.db`, and creates or upgrades it where needed. One process may
-    /// have it open; the lock is `ledger.lock` beside it. On a disk that is full or read-only it can be read; a write fails
-    /// until the disk takes it.
+    /// Opens the ledger at `path`, as in `<root>/ledger.db`, and creates or upgrades it if needed. One
+    /// process may have it open; the lock is `ledger.lock` next to it. On a full or read-only disk it can be
+    /// read; a write fails until the disk accepts it.
     pub fn open(path: &Path) -> Result<Self, LedgerError> {
         let copies = Arc::new(Copies::of(path));
         let database = LateWriter::open(path, copies.clone())?;
@@ -86,8 +90,8 @@ impl SqliteLedger {
     }
 }
 
-/// Memory is its owner's business: nobody else may read the files, also those that an earlier version left open. SQLite gives
-/// what it makes beside the database the database's mode.
+/// Only the owner of the memory may read the files, also those that an earlier version left readable to
+/// others. SQLite gives its files next to the database the database's mode.
 #[cfg(unix)]
 fn make_private(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};

@@ -1,6 +1,6 @@
-//! What a model server stores, and for whom.
+//! The objects that a model server stores, with their owners.
 //!
-//! Owns: the rows of its objects' ids. Never: the objects.
+//! Owns: the rows of the objects' ids. Never: the objects.
 
 use model::{Owner, Scope};
 use ports::OBJECTS_MAX;
@@ -50,7 +50,7 @@ pub(crate) fn owned(
     Ok(owned)
 }
 
-/// Deletes what is recorded for an owner.
+/// Deletes the ids recorded for an owner.
 pub(crate) fn delete(connection: &Connection, scope: &Scope, owner: &Owner) -> LedgerResult<()> {
     if let Some(scope) = scope_row(connection, scope)? {
         let sql = "DELETE FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3";

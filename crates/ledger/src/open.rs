@@ -1,6 +1,6 @@
-//! What no memory file has yet, over all tenants.
+//! Messages without a memory file, over all tenants.
 //!
-//! Owns: finding the sessions and users that have some, and counting. Never: the messages themselves.
+//! Owns: finding their sessions and users, and counting. Never: the messages themselves.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ pub(crate) fn sessions(connection: &Connection, limit: usize) -> LedgerResult<Ve
     })
 }
 
-/// Those whose last append was before then.
+/// Sessions with a last append before that time.
 pub(crate) fn quiet(connection: &Connection, before: Timestamp) -> LedgerResult<Vec<SessionKey>> {
     connection.all(QUIET, [before.millis()], |row| session_key(row, 0))
 }

@@ -1,13 +1,13 @@
-//! Text in a column: as it is when that is short, else as a zstd frame. The column's type tells which.
+//! Text in a column: plain if it is short, else as a zstd frame. The column's type distinguishes them.
 //!
-//! Owns: when a text is packed, and how texts are compared without regard to case. Never: rows.
+//! Owns: when a text is packed, and comparing texts without regard to case. Never: rows.
 
 use rusqlite::types::{Value, ValueRef};
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::failure::{Failure, LedgerResult};
 
-/// Shorter text does not get smaller, or not by what a frame costs to read.
+/// Shorter text shrinks too little to pay for reading a frame.
 const PACKED_BYTES_MIN: usize = 256;
 const LEVEL: i32 = 3;
 
@@ -19,7 +19,7 @@ impl Packer {
         Ok(Self(Compressor::new(LEVEL)?))
     }
 
-    /// The value of a text's column.
+    /// The column value of a text.
     pub(crate) fn pack(&mut self, text: String) -> LedgerResult<Value> {
         if text.len() >= PACKED_BYTES_MIN {
             let frame = self.0.compress(text.as_bytes())?;
@@ -31,7 +31,7 @@ impl Packer {
     }
 }
 
-/// Reads many packed texts with one set of tables.
+/// Unpacks many texts with one set of tables.
 pub(crate) struct Unpacker {
     frames: Decompressor<'static>,
     text: Vec<u8>,
@@ -45,7 +45,7 @@ impl Unpacker {
         })
     }
 
-    /// The text of a column; it lives until the next one is read.
+    /// The text of a column, valid until the next one is read.
     pub(crate) fn unpack<'a>(&'a mut self, column: ValueRef<'a>) -> LedgerResult<&'a str> {
         let bytes = match column {
             ValueRef::Text(bytes) => bytes,
@@ -66,8 +66,8 @@ fn unreadable() -> Failure {
     Failure::Row("a text that this program did not write".to_owned())
 }
 
-/// The text with upper and lower case made one. A letter at a time, so that a piece of a text folds to a piece of the
-/// folded text: the rule that gives sigma another shape at the end of a word looks at its neighbours.
+/// The case-folded text. It folds each letter by itself, so a piece of a text folds to a piece of the folded
+/// text: the rule that gives sigma another shape at the end of a word depends on its neighbours.
 pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_are_one() {
+    fn texts_that_differ_in_case_fold_alike() {
         for (one, other) in [
             ("ÄPFEL", "äpfel"),
             ("ΟΔΟΣ", "οδοσ"),

@@ -1,9 +1,10 @@
 //! The methods of a port as rows of a table.
 //!
-//! Owns: that a method's arguments go with it to the thread of a connection. Never: a statement.
+//! Owns: moving a method's arguments to the thread of a connection. Never: a statement.
 
-/// A row has the way to a connection (`read`, `write` or `erase`), the method's name, its borrowed and its owned arguments, its
-/// answer, and the work on the connection, to which all arguments are its own. Methods that do more stand behind the rows.
+/// A row has the kind of connection (`read`, `write` or `erase`), the method's name, its borrowed and its
+/// owned arguments, its answer, and the work on the connection, which owns all arguments. Methods that do
+/// more follow after the rows.
 macro_rules! port {
     ($port:ident {
         $($way:ident $name:ident[$($lent:ident: $lent_type:ty),*]($($given:ident: $given_type:ty),*) -> $answer:ty

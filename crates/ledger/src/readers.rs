@@ -1,6 +1,8 @@
-//! A few read connections, used on blocking threads: readers wait neither for the writer nor for the async workers.
+//! A few read connections, used on blocking threads: readers wait neither for the writer nor for the async
+//! workers.
 //!
-//! Owns: how many reads run at once, and reading on a disk that takes no writes. Never: writing; its connections cannot.
+//! Owns: the number of concurrent reads, and reading on a disk that accepts no writes. Never: writing; its
+//! connections cannot.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,7 +17,7 @@ use crate::failure::{Failure, LedgerResult};
 use crate::schema;
 use crate::writer::prepare_once;
 
-/// More would only wait for the same two or four cores.
+/// More readers would only wait for the same two or four cores.
 const READERS: usize = 3;
 const STATEMENTS_MAX: usize = 32;
 
@@ -23,7 +25,7 @@ const STATEMENTS_MAX: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Readers {
     idle: Mutex<Vec<Connection>>,
-    /// As many as there are connections: who holds one finds a connection idle.
+    /// One permit for each connection: a reader with a permit always finds an idle connection.
     places: Arc<Semaphore>,
 }
 
@@ -32,7 +34,8 @@ impl Readers {
         Self::with(|| open_one(path))
     }
 
-    /// Reads files that nobody writes, without a file beside them: on a disk that takes none.
+    /// Opens readers of a file that nobody writes, without creating SQLite's files next to it: the disk
+    /// accepts none.
     pub(crate) fn open_frozen(path: &Path) -> LedgerResult<Self> {
         Self::with(|| open_one_frozen(path))
     }
@@ -44,7 +47,7 @@ impl Readers {
         })
     }
 
-    /// Waits until nobody reads; nobody does until this is dropped.
+    /// Waits until nobody reads; then nobody can read until the result is dropped.
     pub(crate) async fn alone(self: &Arc<Self>) -> Result<Alone, LedgerError> {
         let all = u32::try_from(READERS).expect("a handful");
         let places = Arc::clone(&self.places).acquire_many_owned(all).await;
@@ -54,7 +57,7 @@ impl Readers {
         })
     }
 
-    /// Does the work on one state of the database, whatever is written meanwhile.
+    /// Runs the work on one state of the database, whatever is written meanwhile.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
@@ -90,8 +93,8 @@ fn open_one_frozen(path: &Path) -> LedgerResult<Connection> {
 
 /// A connection to a file that nobody writes.
 ///
-/// The log's own index has its place in a file, or in the memory of a connection that locks nothing and has the database
-/// alone. A database without a log needs none.
+/// SQLite keeps the index of its log in a file, or in the memory of a connection that locks nothing and has
+/// the database alone. A database without a log needs no index.
 pub(crate) fn frozen(path: &Path) -> LedgerResult<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut log = path.as_os_str().to_owned();
@@ -146,7 +149,7 @@ impl Alone {
     }
 }
 
-/// A connection that goes back to the pool however the work ends.
+/// A connection that returns to the pool however the work ends.
 struct ReaderLease {
     readers: Arc<Readers>,
     connection: Option<Connection>,

@@ -1,4 +1,4 @@
-//! Values and their rows: what a message's event holds, and the numbers and words that columns hold.
+//! Values and their rows: the contents of a message's event, and the codes in columns.
 //!
 //! Owns: the stored form of messages, versioned with the schema. Never: statements of one port alone.
 
@@ -16,10 +16,10 @@ use serde_with::skip_serializing_none;
 use crate::failure::{Failure, LedgerResult};
 use crate::statement::Statements as _;
 
-/// The kind of event that a message is in its session's log.
+/// Kind of a message's event in its session's log.
 pub(crate) const MESSAGE: &str = "message";
 
-/// A message as the payload of its event. Absent and empty fields are left out; text is kept as it came.
+/// A message as the payload of its event. Absent and empty fields are left out; text is stored as it arrived.
 #[skip_serializing_none]
 #[derive(Serialize, Deserialize)]
 struct StoredMessage<'a> {
@@ -41,7 +41,7 @@ enum StoredContent<'a> {
     Parts(Vec<StoredPart<'a>>),
 }
 
-/// A part borrowed for writing, or read.
+/// A part of a message, borrowed for writing or owned after reading.
 #[derive(Serialize, Deserialize)]
 struct StoredPart<'a>(
     #[serde(serialize_with = "PartFields::serialize", deserialize_with = "part_of")] Cow<'a, Part>,
@@ -109,7 +109,7 @@ pub(crate) fn payload_of(message: Message) -> LedgerResult<String> {
     Ok(serde_json::to_string(&said)?)
 }
 
-/// The message of an event's payload, which is in that column.
+/// The message in a column that holds the payload of its event.
 pub(crate) fn message_at(row: &Row<'_>, column: usize, session: SessionKey) -> LedgerResult<Message> {
     let said: StoredMessage<'_> = serde_json::from_str(text_at(row, column)?)?;
     Ok(Message {
@@ -138,7 +138,7 @@ pub(crate) const USER: i64 = 0;
 const AGENT: i64 = 1;
 const LIBRARY: i64 = 2;
 
-/// The number that columns hold for an owner's kind.
+/// The code of an owner's kind in columns.
 pub(crate) fn kind_number(kind: OwnerKind) -> i64 {
     match kind {
         OwnerKind::User => USER,
@@ -161,7 +161,7 @@ pub(crate) fn owner_at(row: &Row<'_>, first: usize) -> LedgerResult<Owner> {
     })
 }
 
-/// Whom a message names as its sender: people speak as users, models and tools as agents.
+/// The sender of a message as an owner: people are users, models and tools are agents.
 pub(crate) fn speaker_of(message: &Message) -> (i64, String) {
     let kind = match message.role {
         Role::User => USER,
@@ -170,13 +170,13 @@ pub(crate) fn speaker_of(message: &Message) -> (i64, String) {
     (kind, message.sender.as_str().to_owned())
 }
 
-/// A scope's row, if it has one.
+/// The row id of a scope, if it has a row.
 pub(crate) fn scope_row(connection: &Connection, scope: &Scope) -> LedgerResult<Option<i64>> {
     let sql = "SELECT id FROM scopes WHERE app = ?1 AND project = ?2";
     connection.first(sql, [scope.app.as_str(), scope.project.as_str()])
 }
 
-/// A session's row, if it has one.
+/// The row id of a session, if it has a row.
 pub(crate) fn session_row(connection: &Connection, key: &SessionKey) -> LedgerResult<Option<i64>> {
     let sql = "SELECT sessions.id FROM scopes JOIN sessions ON sessions.scope = scopes.id
         WHERE app = ?1 AND project = ?2 AND name = ?3";
@@ -184,14 +184,14 @@ pub(crate) fn session_row(connection: &Connection, key: &SessionKey) -> LedgerRe
     connection.first(sql, [app, project, key.session.as_str()])
 }
 
-/// The rows of a session and its scope, made now if they are new.
+/// The row ids of a session and its scope, created if they are new.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionRows {
     pub scope: i64,
     pub session: i64,
 }
 
-/// A scope's row, made now if it is new.
+/// The row id of a scope, created if it is new.
 pub(crate) fn make_scope(connection: &Connection, scope: &Scope) -> LedgerResult<i64> {
     let sql = "INSERT INTO scopes (app, project) VALUES (?1, ?2)";
     match scope_row(connection, scope)? {
@@ -230,12 +230,12 @@ pub(crate) fn session_key(row: &Row<'_>, first: usize) -> LedgerResult<SessionKe
     Ok(SessionKey::new(scope_at(row, first)?, name))
 }
 
-/// A count or a size as a column holds it.
+/// A count or a size as a column value.
 pub(crate) fn count(rows: usize) -> i64 {
     i64::try_from(rows).unwrap_or(i64::MAX)
 }
 
-/// A column's count.
+/// A count from a column.
 pub(crate) fn counted(column: i64) -> usize {
     usize::try_from(column).unwrap_or(0)
 }

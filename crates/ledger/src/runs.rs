@@ -1,10 +1,10 @@
-//! Background runs: waiting, leased, over; what they cost.
+//! Background runs: their states and costs.
 //!
-//! Owns: which work is the same, and whose turn it is. Never: doing a run.
+//! Owns: the identity of work, and the order of runs. Never: doing a run.
 //!
-//! A lane is one strategy for one owner of one scope. `head` marks the run of each lane that runs or is the next to, so
-//! that a claim looks at no other; `due` is when it may be claimed: its time while it waits, the end of its lease while it
-//! runs.
+//! A lane is one strategy for one owner of one scope. `head` marks the running or next run of each lane, so
+//! that a claim reads no other. `due` is the time from which a run can be claimed: the time to run of a
+//! waiting run, the end of the lease of a running one.
 
 mod lane;
 
@@ -82,7 +82,7 @@ fn run_of(row: &Row<'_>) -> LedgerResult<Run> {
     })
 }
 
-/// Counts, and gives the time at which the run is due if the number is reached.
+/// Counts a trigger; at the threshold it returns the time at which the run is due.
 fn counted_due(
     connection: &Connection,
     lane: &Lane,
@@ -109,7 +109,7 @@ fn counted_due(
         let cooldown = i64::try_from(threshold.cooldown.as_millis()).unwrap_or(i64::MAX);
         let rested = fired.map(|fired| Timestamp::from_millis(fired).plus_millis(cooldown));
         let due = rested.map_or(new.run_at, |rested| rested.max(new.run_at));
-        // The run that this number brought before takes it in, without a cooldown of its own.
+        // A run that an earlier threshold queued absorbs this one, without another cooldown.
         let due = match waiting {
             Some(waiting) if waiting.is_failed() || fired == Some(waiting.due) => {
                 let stands = Timestamp::from_millis(waiting.due);
@@ -128,7 +128,7 @@ fn counted_due(
     Ok(due)
 }
 
-/// A run that waits for the same work.
+/// A queued or failed run of the same work.
 struct WaitingRun {
     seq: i64,
     id: String,
@@ -160,7 +160,7 @@ fn waiting(connection: &Connection, lane: &Lane, subject: &str) -> LedgerResult<
     })
 }
 
-/// Work that waits takes a new run in.
+/// Merges a new run into a waiting one of the same work.
 fn absorb(connection: &Connection, waiting: &WaitingRun, new: &NewRun, due: i64) -> LedgerResult<()> {
     let before = Cause::parse(&waiting.cause).ok_or_else(|| Failure::Row(waiting.cause.clone()))?;
     let is_failed = waiting.is_failed();
@@ -342,7 +342,7 @@ fn page(connection: &Connection, query: &RunQuery) -> LedgerResult<RunPage> {
             row => row,
         },
     };
-    // Each parameter is named whether or not it is asked for.
+    // Every parameter occurs in the statement, whether or not the query uses it.
     let mut condition = "(?1 IS NULL OR ?2 IS NULL OR ?3 IS NULL OR ?4 IS NULL OR 1)".to_owned();
     let state = query.state.map(RunState::as_str);
     let ids: Vec<&str> = query.ids.iter().map(|id| &**id).collect();

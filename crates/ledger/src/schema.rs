@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::failure::{Failure, LedgerResult};
 
-/// Step `n` makes version `n + 1` of version `n`.
+/// Step `n` upgrades version `n` to version `n + 1`.
 const MIGRATIONS: [&str; 10] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
@@ -20,7 +20,7 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("schema/v10.sql"),
 ];
 
-/// Brings the file to this program's version; a file of a newer program is left as it is.
+/// Upgrades the file to this program's version; leaves a file of a newer program as it is.
 pub(crate) fn migrate(connection: &mut Connection) -> LedgerResult<()> {
     for next in found(connection)?..known() {
         let step = MIGRATIONS[next as usize];
@@ -44,7 +44,8 @@ fn known() -> u32 {
     u32::try_from(MIGRATIONS.len()).expect("a handful")
 }
 
-/// The file's version, if this program knows it. A database that has tables and none of ours is somebody else's.
+/// The file's version, if this program knows it. A database that has tables and none of ours is another
+/// program's.
 fn found(connection: &Connection) -> LedgerResult<u32> {
     let foreign = "SELECT count(*) > 0 AND NOT max(name = 'scopes') FROM sqlite_schema";
     if connection.query_row(foreign, [], |row| row.get(0))? {
@@ -61,7 +62,7 @@ fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// One step and its version number commit together.
+/// Commits one step together with its version number.
 fn apply(connection: &mut Connection, step: &str, version: u32) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(step)?;

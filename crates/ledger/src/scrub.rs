@@ -1,34 +1,36 @@
-//! Making the files show no more than the rows do, a few pages at a time, so that nobody waits long for it.
+//! Zeroing unused bytes, so that the files show no more than the rows do. It works on a few pages at a time,
+//! so that no caller waits long.
 //!
 //! Owns: the bytes of a page that no row uses. Never: rows.
 //!
-//! Zeroing what is deleted (`secure_delete`) is not enough: when `SQLite` balances a tree it moves rows to a neighbour page
-//! and leaves their bytes in the gap of the old one, and deleting the row later cleans only the new one. So after a sweep
-//! every page of every tree is looked at, and what lies between its rows is zeroed. What is written meanwhile can leave
-//! behind only rows that are still there. Free pages and the ends of long rows are zero already, by `secure_delete`.
+//! Zeroing deleted rows (`secure_delete`) is not enough: when `SQLite` balances a tree it moves rows to a
+//! neighbour page and leaves their bytes in the gap of the old one, and deleting the row later cleans only
+//! the new one. So after a sweep every page of every tree is read, and the bytes between its rows are zeroed.
+//! Writes meanwhile can leave behind only rows that still exist. Free pages and the ends of long rows are
+//! zero already, by `secure_delete`.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::failure::{Failure, LedgerResult};
 use crate::statement::Statements as _;
 
-/// Pages looked at before those who wait get a turn; a few milliseconds of work.
+/// Number of pages cleaned before waiting callers get a turn; a few milliseconds of work.
 const PAGES_AT_A_TIME: u32 = 128;
 /// The first page begins with the file's own header.
 const FILE_HEADER_BYTES: usize = 100;
-/// Below so many pages the first byte of a page tells whether it is one of a tree: in all others it is zero.
+/// In a file of fewer pages the first byte tells whether a page belongs to a tree: it is zero in all others.
 const PAGES_MAX: u32 = 1 << 24;
 
-/// Due work on the whole file, half done.
+/// Cleaning of the whole file, in progress.
 #[derive(Debug)]
 pub(crate) struct Scrub {
     next_page: u32,
-    /// The sweeps that it is for.
+    /// The newest sweep that it covers.
     erasures_max: i64,
 }
 
 impl Scrub {
-    /// For all sweeps so far; none when there is nothing to do.
+    /// Begins the cleaning for all sweeps so far; none when there is nothing to clean.
     pub(crate) fn begin(connection: &Connection) -> LedgerResult<Option<Self>> {
         let latest: Option<i64> = connection.value("SELECT max(id) FROM erasures", [])?;
         Ok(latest.map(|erasures_max| Self {
@@ -37,7 +39,7 @@ impl Scrub {
         }))
     }
 
-    /// Does a part; whether that was the last.
+    /// Cleans a part; true when that was the last.
     pub(crate) fn step(&mut self, connection: &Connection) -> LedgerResult<bool> {
         let pages: u32 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
         if pages >= PAGES_MAX {
@@ -60,12 +62,12 @@ impl Scrub {
     }
 }
 
-/// Whether something was deleted that files may still show.
+/// Whether files may still show deleted text.
 pub(crate) fn is_due(connection: &Connection) -> LedgerResult<bool> {
     connection.has("SELECT 1 FROM erasures", [])
 }
 
-/// All of it at once, for a file that nobody waits for.
+/// Cleans the whole file at once, while no caller waits.
 pub(crate) fn whole(connection: &Connection) -> LedgerResult<()> {
     connection.execute_batch("VACUUM")?;
     empty_log(connection)?;
@@ -73,7 +75,7 @@ pub(crate) fn whole(connection: &Connection) -> LedgerResult<()> {
     Ok(())
 }
 
-/// The log holds pages as they were before.
+/// Empties the log, which holds pages as they were before.
 fn empty_log(connection: &Connection) -> LedgerResult<()> {
     if connection.value("PRAGMA wal_checkpoint(TRUNCATE)", [])? {
         Err(Failure::LogInUse)
@@ -93,8 +95,8 @@ fn clean(connection: &Connection, number: u32) -> LedgerResult<()> {
     Ok(())
 }
 
-/// Zeroes the bytes of a tree's page that belong to no row, where `start` is the page's own header; tells whether there
-/// were any. A page that is no tree's, or not what the file format says, is left as it is.
+/// Zeroes the unused bytes of a tree's page, where `start` is the page's own header; returns whether there
+/// were any. Leaves a page alone if it belongs to no tree or violates the file format.
 fn zero_unused(page: &mut [u8], start: usize) -> bool {
     let number = |page: &[u8], at: usize| {
         let bytes = page.get(at..at + 2)?;
@@ -112,7 +114,7 @@ fn zero_unused(page: &mut [u8], start: usize) -> bool {
     ) else {
         return false;
     };
-    // Of 65,536, the one size that does not fit, 0 is written.
+    // 65,536 is the one size that does not fit; the format writes it as 0.
     let content = if content == 0 { 1 << 16 } else { content };
     let gap = start + header_bytes + 2 * rows..content;
     let mut unused: Vec<std::ops::Range<usize>> = Vec::from([gap]);
@@ -121,7 +123,7 @@ fn zero_unused(page: &mut [u8], start: usize) -> bool {
         let (Some(next), Some(bytes)) = (number(page, block), number(page, block + 2)) else {
             return false;
         };
-        // Blocks stand in order; their own first four bytes are in use.
+        // Blocks are in order; the first four bytes of each are in use.
         if (next != 0 && next < block + bytes) || bytes < 4 {
             return false;
         }

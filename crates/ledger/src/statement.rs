@@ -1,6 +1,6 @@
 //! Statements of a connection in one call each.
 //!
-//! Owns: that each is prepared once. Never: what it says.
+//! Owns: that each is prepared once. Never: the text of a statement.
 
 use rusqlite::types::FromSql;
 use rusqlite::{CachedStatement, Connection, Params, Row};
@@ -16,12 +16,12 @@ pub(crate) trait Statements {
         self.changed(sql, params).map(drop)
     }
 
-    /// Runs a statement; the number of changed rows.
+    /// Runs a statement; returns the number of changed rows.
     fn changed(&self, sql: &str, params: impl Params) -> LedgerResult<usize> {
         Ok(self.prepared(sql)?.execute(params)?)
     }
 
-    /// Makes a row; its number.
+    /// Inserts a row; returns its id.
     fn insert(&self, sql: &str, params: impl Params) -> LedgerResult<i64> {
         Ok(self.prepared(sql)?.insert(params)?)
     }

@@ -1,9 +1,10 @@
-//! Forgetting: which rows go, and what goes with them.
+//! Forgetting: the rows that a sweep deletes, and the rows that depend on them.
 //!
-//! Owns: the meaning of each sweep in rows. Never: other deletions, or what is left in the files (`scrub`).
+//! Owns: the meaning of each sweep in rows. Never: other deletions, or leftover bytes in the files (`scrub`).
 //!
-//! Whole sessions and scopes go by cascade. Of single messages and owners, the messages that go are found first; then
-//! each session that lost some is settled: memcells and sessions left empty go, and what is derived is derived again.
+//! Whole sessions and scopes are deleted by cascade. For single messages and owners, the sweep first finds
+//! the doomed messages; then it settles each session that lost some: it deletes empty memcells and sessions,
+//! and derives the other columns again.
 
 use std::collections::BTreeSet;
 
@@ -33,15 +34,17 @@ pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forg
     Ok(forgotten)
 }
 
-/// Has what this commit deleted erased from the files as well; the request must be one that erases.
+/// Requests that the rows deleted by this commit be erased from the files as well; the request must be one
+/// that erases.
 pub(crate) fn erase_bytes(connection: &Connection) -> LedgerResult<()> {
     connection.run("INSERT INTO erasures DEFAULT VALUES", [])
 }
 
-/// A scope's row, a session and an owner.
+/// The row id of a scope, a session and an owner.
 type SweepTarget<'a> = (i64, Option<&'a str>, Option<&'a Owner>);
 
-/// The scope, session and owner that a sweep names; none of a whole scope, whose rows go with it, and of single messages.
+/// The scope, session and owner of a sweep; none for a whole scope, since its rows go by cascade, and for
+/// single messages.
 fn named<'a>(connection: &Connection, sweep: &'a Sweep) -> LedgerResult<Option<SweepTarget<'a>>> {
     let (scope, session, owner) = match sweep {
         Sweep::Session(key) => (&key.scope, Some(&key.session), None),
@@ -53,7 +56,7 @@ fn named<'a>(connection: &Connection, sweep: &'a Sweep) -> LedgerResult<Option<S
     Ok(scope.map(|scope| (scope, session.map(SessionId::as_str), owner)))
 }
 
-/// The conversations that the sweep names. Those of a scope go with it.
+/// Deletes the conversations of a sweep. A scope's conversations go with the scope.
 fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<usize> {
     let Some((scope, session, owner)) = named(connection, sweep)? else {
         return Ok(0);
@@ -72,7 +75,7 @@ fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<
     connection.changed(sql, (scope, kind, owner, session))
 }
 
-/// The background runs that the sweep names, and what was counted towards more. Those of a scope go with it.
+/// Deletes the background runs of a sweep and the owner's counters. A scope's go with the scope.
 fn delete_runs(connection: &Connection, sweep: &Sweep) -> LedgerResult<()> {
     let Some((scope, session, owner)) = named(connection, sweep)? else {
         return Ok(());
@@ -126,7 +129,7 @@ fn delete(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forgotten> {
     }
 }
 
-/// The statements that remove something whole, each with its row as the only parameter.
+/// The statements that delete a whole session or scope, each with its row id as the only parameter.
 struct SweepStatements {
     messages: &'static str,
     cells: &'static str,
@@ -171,8 +174,9 @@ fn doomed_ids(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Ledg
     Ok(doomed)
 }
 
-/// Takes the owner out of every memcell, of one session where one is given, and names the messages that go: the owner's
-/// own, those of memcells that nobody else remembers, and those buffered where no other user speaks.
+/// Removes the owner from every memcell, or only from those of the given session, and returns the messages to
+/// delete: the owner's own, those of memcells without another owner, and buffered ones of sessions without
+/// another speaking user.
 fn doomed_with(
     connection: &Connection,
     scope: i64,
@@ -235,7 +239,7 @@ fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> LedgerResult<Forgot
     })
 }
 
-/// Removes a memcell that lost all its messages, with the job that writes it.
+/// Deletes a memcell that lost all its messages, with the job that writes it.
 pub(crate) fn drop_if_empty(connection: &Connection, cell: i64) -> LedgerResult<Option<CellId>> {
     let sql = "DELETE FROM cells WHERE seq = ?1 AND NOT EXISTS (SELECT 1 FROM messages WHERE cell = ?1)
         RETURNING id, session";
@@ -248,14 +252,14 @@ pub(crate) fn drop_if_empty(connection: &Connection, cell: i64) -> LedgerResult<
     Ok(Some(CellId::new(id)))
 }
 
-/// Makes a session's derived columns true again, or removes it when its log is empty.
+/// Updates a session's derived columns, or deletes the session if its log is empty.
 fn settle(connection: &Connection, session: i64) -> LedgerResult<()> {
     let has_events = "SELECT 1 FROM events WHERE session = ?1 LIMIT 1";
     if !connection.has(has_events, [session])? {
         forgotten::note_title(connection, session)?;
         return connection.run("DELETE FROM sessions WHERE id = ?1", [session]);
     }
-    // Answers that wait in the buffer stay those of the users to whom they were given, when nothing of any user is left.
+    // Buffered answers keep the users they were given to, if no message of any user is left.
     let sql = "DELETE FROM speakers WHERE session = ?1 AND NOT EXISTS (
         SELECT 1 FROM events JOIN messages ON messages.seq = events.seq
         WHERE events.session = ?1 AND speaker_kind = speakers.kind AND speaker = speakers.name)

@@ -1,4 +1,4 @@
-//! The writer's promises under planted failures, and which indexes the reads use.
+//! The writer's promises under planted failures, and the indexes that reads use.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -44,7 +44,8 @@ fn note(connection: &Connection, note: i64) -> LedgerResult<()> {
 
 type Work = Box<dyn FnOnce(&Connection) -> LedgerResult<()> + Send>;
 
-/// Queues all the work while the writer is held up, so that it becomes one batch; which of it was answered `Ok`.
+/// Queues all the work while the writer is blocked, so that it becomes one batch; returns for each whether it
+/// was answered `Ok`.
 async fn as_one_batch(writer: &Arc<Writer>, work: Vec<Work>) -> Vec<bool> {
     let (gate, mut tasks) = queue_behind_a_gate(writer, work).await;
     drop(gate);
@@ -63,7 +64,7 @@ async fn queue_behind_a_gate(writer: &Arc<Writer>, work: Vec<Work>) -> (Sender<(
     let (reached, at_gate) = std::sync::mpsc::channel::<()>();
     let mut all: Vec<Work> = vec![Box::new(move |_| {
         reached.send(()).expect("the test waits for it");
-        // An error is the signal: the sender is gone.
+        // The error is the signal: the sender was dropped.
         assert!(closed.recv().is_err());
         Ok(())
     })];
@@ -72,10 +73,10 @@ async fn queue_behind_a_gate(writer: &Arc<Writer>, work: Vec<Work>) -> (Sender<(
     for (i, work) in all.into_iter().enumerate() {
         let writer = Arc::clone(writer);
         tasks.spawn(async move { (i, writer.call(work, false).await.is_ok()) });
-        // One thread runs the test: after its turn the task waits for its answer, its request is queued.
+        // The test has one thread: when the task yields to wait for its answer, its request is queued.
         tokio::task::yield_now().await;
         if i == 0 {
-            // What is queued before the writer is there would go into the gate's own batch.
+            // Work queued before the writer reaches the gate would be in the gate's own batch.
             at_gate.recv().expect("the writer comes");
         }
     }
@@ -112,7 +113,7 @@ async fn a_failed_request_undoes_its_own_work_and_one_commit_serves_all() {
 }
 
 #[tokio::test]
-async fn a_failed_commit_is_told_to_everybody() {
+async fn a_failed_commit_is_reported_to_every_caller() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("notes.db");
     let writer = Arc::new(start(&path));
@@ -134,7 +135,7 @@ async fn a_failed_commit_is_told_to_everybody() {
 }
 
 #[tokio::test]
-async fn work_lost_with_the_whole_transaction_is_told_and_the_rest_goes_on() {
+async fn work_rolled_back_with_its_transaction_is_reported_and_later_work_is_done() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("notes.db");
     let writer = Arc::new(start(&path));
@@ -148,7 +149,7 @@ async fn work_lost_with_the_whole_transaction_is_told_and_the_rest_goes_on() {
 }
 
 #[tokio::test]
-async fn what_was_queued_is_done_although_nobody_waits_any_more() {
+async fn queued_work_is_done_after_its_callers_left() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("notes.db");
     let writer = Arc::new(start(&path));
@@ -162,7 +163,7 @@ async fn what_was_queued_is_done_although_nobody_waits_any_more() {
     assert_eq!(notes(&path), (1..=20).collect::<Vec<_>>());
 }
 
-/// The plan's lines that walk a whole table or index.
+/// The lines of a plan that scan a whole table or index.
 fn scans(connection: &Connection, sql: &str) -> Vec<String> {
     let mut statement = connection
         .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
@@ -180,7 +181,7 @@ fn scans(connection: &Connection, sql: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_read_walks_over_other_tenants_rows() {
+fn no_read_scans_rows_of_other_tenants() {
     let mut connection = Connection::open_in_memory().expect("opens");
     writer::prepare(&connection).expect("settings");
     schema::migrate(&mut connection).expect("migrates");
@@ -219,7 +220,7 @@ fn no_read_walks_over_other_tenants_rows() {
         ["SCAN tail"],
         "its own result"
     );
-    // Those that are about all tenants walk over what is asked for only: a partial index, or everything.
+    // Statements about all tenants scan only matching rows: a partial index, or everything.
     let whole = [
         (open::BUFFERED, "SCAN sessions USING INDEX open_sessions"),
         (open::OPEN, "SCAN sessions USING INDEX open_sessions"),
@@ -243,7 +244,7 @@ fn no_read_walks_over_other_tenants_rows() {
 }
 
 #[test]
-fn another_value_is_no_reason_to_plan_again() {
+fn a_statement_is_not_planned_again_for_another_value() {
     let mut connection = Connection::open_in_memory().expect("opens");
     writer::prepare(&connection).expect("settings");
     schema::migrate(&mut connection).expect("migrates");
@@ -259,7 +260,7 @@ fn another_value_is_no_reason_to_plan_again() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_may_read_the_files_also_those_of_an_earlier_version() {
+fn only_the_owner_may_read_the_files_also_those_of_an_earlier_version() {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt as _;
 

@@ -1,6 +1,6 @@
 //! The titles of sessions.
 //!
-//! Owns: giving and deleting them. Never: what a title looks like.
+//! Owns: setting and deleting them. Never: the form of a title.
 
 use model::SessionKey;
 use rusqlite::Connection;

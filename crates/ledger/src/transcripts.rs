@@ -30,7 +30,8 @@ pub(crate) const CELL_MESSAGES: &str =
     "SELECT events.payload FROM messages JOIN events ON events.seq = messages.seq
     WHERE messages.cell = ?1 ORDER BY messages.time, messages.seq";
 
-/// Both halves start from what is open, so an owner with nothing open costs two look-ups however much there is.
+/// Both halves start from open messages, so an owner without any costs two lookups, however large the ledger
+/// is.
 pub(crate) const TAIL: &str = "SELECT sessions.name, events.payload FROM (
       SELECT messages.seq, messages.time, messages.session
         FROM speakers JOIN messages ON messages.session = speakers.session AND messages.cell IS NULL
@@ -57,7 +58,7 @@ pub(crate) const UNWRITTEN_AFTER: &str = "SELECT next.id FROM cells JOIN cells A
     WHERE cells.id = ?1 AND EXISTS (SELECT 1 FROM cell_owners WHERE cell = next.seq AND written = 0) ORDER BY next.seq";
 pub(crate) const CELL_OWNERS: &str = "SELECT kind, name FROM cell_owners WHERE cell = ?1 ORDER BY place";
 
-/// What the append did, and how many messages the buffer held before.
+/// The outcome of the append, and the number of messages in the buffer before it.
 fn append(
     connection: &Connection,
     session: &SessionKey,
@@ -139,7 +140,7 @@ fn append_and_cut(
     Ok(outcome)
 }
 
-/// Whether the cut was made; a buffer that does not fit it stays as it is.
+/// Makes the cut if it fits the buffer, else changes nothing; returns whether it was made.
 fn cut_if_it_fits(connection: &Connection, wanted: Cut) -> LedgerResult<bool> {
     let statement = |sql| connection.run(sql, []);
     statement("SAVEPOINT cut")?;
@@ -155,7 +156,7 @@ fn cut_if_it_fits(connection: &Connection, wanted: Cut) -> LedgerResult<bool> {
     Ok(is_cut)
 }
 
-/// The message that a client id names already.
+/// The stored message with a client id, if there is one.
 fn first_of(connection: &Connection, place: SessionRows, client_id: &str) -> LedgerResult<Option<MessageId>> {
     let sql = "SELECT id FROM messages WHERE session = ?1 AND client_id = ?2";
     let id: Option<String> = connection.first(sql, (place.session, client_id))?;
@@ -181,7 +182,7 @@ pub(crate) fn insert(
     event.raw_bind_parameter(1, place.session)?;
     event.raw_bind_parameter(2, ordinal)?;
     event.raw_bind_parameter(3, MESSAGE)?;
-    // SQLite has a copy of its own: this one goes before the row is made.
+    // SQLite has a copy of the payload, so ours is freed before the row is inserted.
     event.raw_bind_parameter(4, payload)?;
     event.raw_execute()?;
     let seq = connection.last_insert_rowid();
@@ -205,7 +206,8 @@ pub(crate) fn insert(
     connection.run(sql, (place.session, kind, speaker, place.scope))
 }
 
-/// Who speaks in a session is found by its buffer only while it has one.
+/// Sets whether the session is open. A search finds a session by its speakers only while its buffer is not
+/// empty.
 pub(crate) fn set_open(connection: &Connection, session: i64, open: bool) -> LedgerResult<()> {
     let sql = "UPDATE speakers SET open = ?2 WHERE session = ?1 AND open <> ?2";
     connection.run(sql, (session, open))
@@ -251,7 +253,7 @@ fn insert_cell(connection: &Connection, place: SessionRows, cell: &Cell) -> Ledg
     Ok(())
 }
 
-/// The messages of one session that a statement brings as payloads.
+/// The messages of one session, from the payloads of a statement.
 fn messages_of(
     connection: &Connection,
     sql: &str,

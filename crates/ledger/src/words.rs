@@ -1,6 +1,7 @@
-//! Deleted words, whatever session or id brings them again.
+//! Deleted words, whatever session or id sends them again.
 //!
-//! Owns: their keyed digests. Never: the words themselves, or what proves that a message is sent again (`model::marks`).
+//! Owns: their keyed digests. Never: the words themselves, or the proof that a message is sent again
+//! (`model::marks`).
 
 use model::marks::{SaidMessage, SentMessage, sent_again};
 use model::{Message, MessageId, SessionKey};
@@ -21,10 +22,10 @@ pub(crate) const NEXT: &str = "SELECT payload FROM events JOIN messages ON messa
 pub(crate) const EQUAL: &str = "SELECT id FROM messages JOIN events ON events.seq = messages.seq
     WHERE messages.session = ?1 AND content = ?2 AND ordinal < ?3 ORDER BY messages.seq LIMIT 1";
 
-/// So much of a digest tells the messages of a session apart.
+/// Enough of a digest to distinguish the messages of a session.
 const CONTENT_BYTES: usize = 16;
 
-/// The root's own secret in front of everything that is hashed.
+/// A hash that starts with the root's own secret.
 struct HiddenWords(Sha256);
 
 impl HiddenWords {
@@ -50,7 +51,7 @@ impl HiddenWords {
     }
 }
 
-/// Notes the words of a message that is about to be deleted, while its neighbours are still there.
+/// Records the words of a message that is about to be deleted, while its neighbours still exist.
 pub(crate) fn note(connection: &Connection, seq: i64) -> LedgerResult<()> {
     let hidden = HiddenWords::with_key(connection)?;
     let sql =
@@ -88,7 +89,8 @@ pub(crate) fn note(connection: &Connection, seq: i64) -> LedgerResult<()> {
     Ok(())
 }
 
-/// Which of these messages were deleted from their scope and are sent again to a session that ends before `ordinal`.
+/// For each message, whether it was deleted from its scope and is now sent again to a session that ends
+/// before `ordinal`.
 pub(crate) fn again(
     connection: &Connection,
     (place, ordinal): (SessionRows, i64),
@@ -111,7 +113,7 @@ pub(crate) fn again(
     })
 }
 
-/// Forgets that a message was deleted.
+/// Deletes the record that a message was deleted.
 pub(crate) fn strike(connection: &Connection, scope: i64, new: &NewMessage) -> LedgerResult<()> {
     let hidden = HiddenWords::with_key(connection)?;
     for mark in hidden.sent(&new.message, new.client_id.as_deref()).marks() {
@@ -121,7 +123,7 @@ pub(crate) fn strike(connection: &Connection, scope: i64, new: &NewMessage) -> L
     Ok(())
 }
 
-/// The message without a client id that a session has before `ordinal` and that has this content.
+/// The message of a session before `ordinal` without a client id and with this content.
 pub(crate) fn equal(
     connection: &Connection,
     (place, ordinal): (SessionRows, i64),
@@ -132,7 +134,7 @@ pub(crate) fn equal(
     Ok(id.map(MessageId::new))
 }
 
-/// Stands for all that a client sent of a message but the id that it gave it.
+/// A digest of everything a client sent with a message except the id that the client chose.
 pub(crate) fn content(connection: &Connection, new: &NewMessage) -> LedgerResult<Vec<u8>> {
     let stands_for = match &new.repeat_key {
         Some(key) => key.clone(),

@@ -1,10 +1,10 @@
-//! The one writer: a thread that owns the write connection and commits once for everybody who waits.
+//! The one writer: a thread that owns the write connection and commits once for all waiting callers.
 //!
-//! Owns: transactions, group commit, durability. Never: what is written; a request brings its own statements.
+//! Owns: transactions, group commit, durability. Never: the statements; a request brings its own.
 //!
-//! A request runs in a savepoint, so its failure undoes only its own work. It hears `Ok` only after the commit that
-//! holds its work is on disk; one that erases, only after the files show it no more, and others do not wait for that.
-//! A request whose caller has gone is still done: it was queued.
+//! A request runs in a savepoint, so its failure undoes only its own work. It gets `Ok` only after the commit
+//! with its work is on disk; a request that erases, only after no file shows the deleted text, and other
+//! requests do not wait for that. A request is done once it is queued, even if its caller has gone.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,20 +22,20 @@ use crate::failure::{Failure, LedgerResult};
 use crate::row::count;
 use crate::scrub::Scrub;
 
-/// Requests that wait for the writer; more callers than that wait for a place.
+/// Maximum number of queued requests; more callers wait for a place.
 const QUEUE_MAX: usize = 1024;
-/// Requests that share one commit.
+/// Maximum number of requests in one commit.
 const BATCH_MAX: usize = 256;
-/// Callers that were answered together often come back together. Without this pause the first of them would take a
-/// whole commit for itself, and the others wait for two.
+/// Callers that were answered together often call again together. Without this pause the first of them would
+/// take a whole commit for itself, and the others would wait for two.
 const COMPANY_WAIT: Duration = Duration::from_micros(150);
-/// Statements kept prepared; there are fewer.
+/// Maximum number of statements kept prepared; there are fewer.
 const STATEMENTS_MAX: usize = 96;
-/// Pages that are kept at hand.
+/// Page cache of the connection, in bytes.
 const CACHE_BYTES: usize = 8 << 20;
-/// The log is folded into the database when it has so many bytes, and shrinks back to about that.
+/// At this size in bytes the log is folded into the database; it shrinks back to about this size.
 const WAL_BYTES: i64 = 16_000_000;
-/// Pages of a new file. Most tables hold little for ever, and each takes a page, as does each of their indexes.
+/// Page size of a new file. Most tables stay small, and each takes a page, as does each of their indexes.
 const PAGE_BYTES: u32 = 1024;
 
 /// Settings that hold before the schema is known.
@@ -43,7 +43,7 @@ pub(crate) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     prepare_once(connection, STATEMENTS_MAX)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // A savepoint that changes many pages keeps the old ones; not in a file.
+    // A savepoint that changes many pages keeps the old ones, in memory instead of a file.
     connection.pragma_update(None, "temp_store", "memory")?;
     keep(connection, CACHE_BYTES)
 }
@@ -52,7 +52,8 @@ fn keep(connection: &Connection, bytes: usize) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", -count(bytes >> 10))
 }
 
-/// Writes so many bytes. More than the kept pages go to the disk at once: nobody reads them soon, and they stay in no cache.
+/// Writes `bytes` bytes. Pages beyond the cache go to the disk at once: nobody reads them soon, so no cache
+/// keeps them.
 pub(crate) fn of_bytes<T>(
     connection: &Connection,
     bytes: usize,
@@ -67,7 +68,7 @@ pub(crate) fn of_bytes<T>(
     done
 }
 
-/// Statements are planned once, and not anew for other values: planning costs more than our look-ups.
+/// Statements are planned once, not again for other values: planning costs more than our lookups.
 pub(crate) fn prepare_once(connection: &Connection, statements_max: usize) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(statements_max);
     connection
@@ -75,7 +76,7 @@ pub(crate) fn prepare_once(connection: &Connection, statements_max: usize) -> ru
         .map(drop)
 }
 
-/// Chooses the size of pages of a file that has none yet.
+/// Sets the page size of a new file.
 pub(crate) fn keep_pages_small(connection: &Connection) -> rusqlite::Result<()> {
     let pages: u32 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     if pages == 0 {
@@ -113,8 +114,8 @@ impl Writer {
         })
     }
 
-    /// Does the work in a transaction; its answer comes when it is on disk and, if the work erases, when no file holds what
-    /// it deleted.
+    /// Runs the work in a transaction. The answer comes when the work is on disk and, if it erases, when no
+    /// file holds the deleted text.
     pub(crate) async fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
@@ -144,13 +145,13 @@ impl Drop for Writer {
 }
 
 trait Request: Send {
-    /// Does the work; whether it shall stay.
+    /// Runs the work; returns whether to keep its changes.
     fn run(&mut self, connection: &Connection) -> bool;
-    /// Why the work failed, if it was for want of room.
+    /// The lack of room that made the work fail, if that was the cause.
     fn no_room(&self) -> Option<NoRoom>;
-    /// The work deletes what no file may show afterwards.
+    /// Whether the work deletes text that no file may show afterwards.
     fn erases(&self) -> bool;
-    /// Tells the caller, and that the commit failed if it did.
+    /// Answers the caller; a failed commit is an error for it.
     fn answer(self: Box<Self>, commit: &Result<(), Arc<Failure>>);
 }
 
@@ -181,7 +182,7 @@ impl<T: Send, F: FnOnce(&Connection) -> LedgerResult<T> + Send> Request for Writ
             (_, Err(error)) => Err(Failure::Commit(Arc::clone(error))),
             (None, Ok(())) => Err(Failure::Stopped),
         };
-        // A caller that no longer listens has nothing to be told.
+        // The caller may have gone; then nobody needs the answer.
         drop(self.reply.send(result));
     }
 }
@@ -217,13 +218,14 @@ fn serve(connection: &Connection, copies: &Copies, mut requests: mpsc::Receiver<
     }
 }
 
-/// Sweeps that are committed, and answered once no file holds what they deleted.
+/// Committed sweeps that are answered once no file holds the text they deleted.
 #[derive(Default)]
 struct ErasingSweeps {
     under_way: Option<Scrub>,
-    /// Whom that is for.
+    /// Requests that the cleaning under way serves.
     now: Done,
-    /// They came later, and have to wait for the next one: pages that were looked at may hold what they deleted.
+    /// Requests that came later and wait for the next cleaning: pages already cleaned may hold text that they
+    /// deleted.
     next: Done,
 }
 
@@ -232,7 +234,7 @@ impl ErasingSweeps {
         self.under_way.is_some() || !self.next.is_empty()
     }
 
-    /// Does a part of what is due, between the requests of others.
+    /// Cleans some pages, between the requests of others.
     fn go_on(&mut self, connection: &Connection, copies: &Copies) {
         if !self.is_under_way() {
             return;
@@ -240,10 +242,10 @@ impl ErasingSweeps {
         let ended = match self.step(connection, copies) {
             Ok(false) => return,
             Ok(true) => Ok(()),
-            // Copies can be read as they are: nobody must believe that the text is gone.
+            // Copies are readable, so the caller must not believe that the text is gone.
             Err(error @ Failure::Copies(_)) => Err(Arc::new(error)),
             Err(error) => {
-                // The rows are gone; the next sweep or the next start tries again.
+                // The rows are gone; the next sweep or the next start cleans again.
                 tracing::warn!(%error, "cannot erase deleted text from the ledger's files; the next start retries");
                 Ok(())
             }
@@ -279,7 +281,8 @@ fn gather(waiting: &mut VecDeque<Box<dyn Request>>, requests: &mut mpsc::Receive
 
 type Done = Vec<Box<dyn Request>>;
 
-/// Runs what waits in one transaction, and commits it; who had a turn comes back, with what became of the commit.
+/// Runs the waiting requests in one transaction and commits it; returns the finished requests and the outcome
+/// of the commit.
 fn commit_batch(
     connection: &Connection,
     waiting: &mut VecDeque<Box<dyn Request>>,
@@ -287,14 +290,14 @@ fn commit_batch(
     let mut done = Done::new();
     let committed = run_batch(connection, waiting, &mut done);
     if done.is_empty() {
-        // There was not even a transaction, and the next try would find the same disk.
+        // No transaction could begin, and a retry would meet the same disk.
         done.extend(waiting.drain(..));
     }
     (done, committed.map_err(Arc::new))
 }
 
-/// `SQLite` rolls a transaction back by itself when the disk is full or fails. Then everything done so far is lost, and
-/// what still waits gets a transaction of its own.
+/// `SQLite` rolls a transaction back by itself when the disk is full or fails. Then all work so far is lost,
+/// and the remaining requests get a transaction of their own.
 fn run_batch(
     connection: &Connection,
     waiting: &mut VecDeque<Box<dyn Request>>,

@@ -1,4 +1,4 @@
-//! Copies on a real disk, interrupted at each step. Never: the ledger itself; a table of words stands for it.
+//! Copies on a real disk, interrupted at each step. Never: the ledger itself; a table of words replaces it.
 
 use std::collections::BTreeMap;
 #[cfg(unix)]
@@ -21,7 +21,7 @@ fn day(day: i8) -> Date {
     Date::constant(2026, 11, day)
 }
 
-/// A ledger of one word, and its copies.
+/// A ledger with one word, and its copies.
 fn stage(word: &str) -> (TempDir, Copies) {
     let folder = tempfile::tempdir().expect("a folder");
     let ledger = folder.path().join("ledger.sqlite");
@@ -99,7 +99,7 @@ fn a_copy_interrupted_at_any_step_leaves_the_others_and_no_half_one() {
             };
             assert_eq!(words, expected, "{interrupted:?} {name}");
         }
-        // A process that died has removed nothing.
+        // A killed process leaves its unfinished copy.
         fs::write(copies.folder.join(UNFINISHED), "half").expect("written");
         assert!(make(&copies, 8), "the next try finishes it");
         assert_eq!(copies.names().expect("reads").len(), 7, "{interrupted:?}");
@@ -107,13 +107,13 @@ fn a_copy_interrupted_at_any_step_leaves_the_others_and_no_half_one() {
 }
 
 #[test]
-fn all_go_also_one_in_the_making() {
+fn a_removal_deletes_all_copies_also_an_unfinished_one() {
     let (_folder, copies) = stage("a");
     copies.remove_all().expect("there is no folder yet");
     for step in STEPS {
         make(&copies, 1);
         let made = copies.make(day(2), |now| {
-            // In this step the lock is held.
+            // The rename step holds the lock.
             if now == step && step != CopyStep::Rename {
                 return copies.remove_all();
             }

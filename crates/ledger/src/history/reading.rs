@@ -1,6 +1,6 @@
-//! The history as it is read: rows as changes and versions.
+//! Reading the history: rows as changes and versions.
 //!
-//! Owns: the queries, and that nobody unpacks a text that was not asked for. Never: writing.
+//! Owns: the queries, and that only requested texts are unpacked. Never: writing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -158,7 +158,7 @@ pub(super) fn versions(connection: &Connection, query: &VersionQuery) -> LedgerR
     Ok(reader.versions)
 }
 
-/// Whose files: app, project, kind and name of the owner.
+/// The owner of the files as columns: app, project, kind and name.
 fn columns(touching: &Touching) -> (Option<&str>, Option<&str>, Option<i64>, Option<&str>) {
     let (scope, owner) = match touching {
         Touching::All => return (None, None, None, None),
@@ -173,7 +173,7 @@ fn columns(touching: &Touching) -> (Option<&str>, Option<&str>, Option<i64>, Opt
     )
 }
 
-/// The newest changes that touch somebody's files, the newest first.
+/// The newest changes of an owner's files, newest first.
 fn newest(connection: &Connection, touching: &Touching, (max, before): (i64, i64)) -> LedgerResult<Vec<i64>> {
     if *touching == Touching::All {
         return connection.numbers(NEWEST, [max, before]);

@@ -1,6 +1,6 @@
-//! Lanes of background runs: one strategy for one owner of one scope, in which one run goes at a time.
+//! Lanes of background runs: one strategy for one owner of one scope, with one run at a time.
 //!
-//! Owns: whose turn it is. Never: when a run is due.
+//! Owns: the order within a lane. Never: the due time of a run.
 
 use model::Owner;
 use rusqlite::{Connection, ToSql};
@@ -9,7 +9,7 @@ use crate::failure::LedgerResult;
 use crate::row::kind_number;
 use crate::statement::Statements as _;
 
-/// Whose turn it is in a lane: who runs, then what a person asked for, then who is due first.
+/// Order of runs in a lane: a running one, then manual ones, then the earliest due.
 const TURN: &str = "state = 'running' DESC, cause = 'manual' AND state = 'queued' DESC, due, seq";
 
 const LANE: &str = "scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4";
@@ -33,7 +33,7 @@ impl Lane {
         }
     }
 
-    /// The first four parameters of a statement about it, and more.
+    /// The lane's four parameters of a statement, and more.
     pub(super) fn with<'a>(&'a self, more: &[&'a dyn ToSql]) -> Vec<&'a dyn ToSql> {
         let lane: [&dyn ToSql; 4] = [&self.scope, &self.strategy, &self.owner_kind, &self.owner];
         lane.into_iter().chain(more.iter().copied()).collect()
@@ -53,7 +53,7 @@ fn unset_head() -> String {
     format!("UPDATE runs INDEXED BY lane_heads SET head = 0 WHERE head = 1 AND {LANE}")
 }
 
-/// Who has the turn of a lane.
+/// Selects the head of a lane.
 fn next() -> String {
     format!("SELECT seq FROM runs INDEXED BY lanes WHERE {LANE} AND finished IS NULL ORDER BY {TURN} LIMIT 1")
 }
@@ -73,7 +73,7 @@ pub(crate) fn set_heads(connection: &Connection) -> LedgerResult<()> {
 mod tests {
     use rusqlite::Connection;
 
-    /// How SQLite finds what a statement is about, a line for each step.
+    /// SQLite's plan for a statement, a line for each step.
     fn plan(sql: &str) -> Vec<String> {
         let mut connection = Connection::open_in_memory().expect("opens");
         crate::writer::prepare(&connection).expect("settings");
@@ -88,10 +88,10 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_found_without_looking_at_those_that_wait() {
+    fn the_head_of_a_lane_is_found_without_scanning_waiting_runs() {
         let lane = "scope=? AND strategy=? AND owner_kind=? AND owner=?";
         let look = |index| [format!("SEARCH runs USING {index} ({lane})")];
-        // No sorting: the first entry of the index is who is next.
+        // No sorting: the first entry of the index is the next run.
         assert_eq!(plan(&super::next()), look("INDEX lanes"));
         assert_eq!(plan(&super::unset_head()), look("INDEX lane_heads"));
     }

@@ -1,10 +1,11 @@
-//! Which bytes of a page are zeroed.
+//! The bytes of a page that are zeroed.
 
 use rusqlite::Connection;
 
 use super::zero_unused;
 
-/// A leaf of a table of 64 bytes: one row at its end, a free block before it, leftovers in the gap and in the block.
+/// A leaf of a table of 64 bytes: one row at its end, a free block before it, leftover bytes in the gap and
+/// in the block.
 fn leaf(start: usize) -> Vec<u8> {
     let mut page = vec![7; start + 64];
     let end = page.len();
@@ -40,7 +41,7 @@ fn the_gap_and_free_blocks_are_zeroed_and_nothing_else() {
 }
 
 #[test]
-fn what_is_no_page_of_a_tree_is_left_alone() {
+fn a_page_outside_any_tree_is_left_alone() {
     let mut overflow = vec![7; 64];
     overflow[..4].copy_from_slice(&[0, 0, 0, 9]);
     let mut ring = leaf(0);

@@ -1,4 +1,4 @@
-//! Many at once on one session: nothing is lost and nothing is doubled.
+//! Many callers at once on one session: nothing is lost and nothing is doubled.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 const ROUNDS: usize = 200;
 const CALLERS: usize = 64;
 
-/// Cuts the older half of the buffer, as somebody who read it a moment ago.
+/// Cuts the older half of the buffer, like a caller that read it a moment ago.
 async fn cut_half(ledger: &SqliteLedger, id: &str) -> Option<CellId> {
     let s = session("a", "s");
     let buffer = ledger.buffer(&s).await.expect("reads");
@@ -37,7 +37,7 @@ async fn round(ledger: &Arc<SqliteLedger>, round: usize) -> Vec<CellId> {
             let (ledger, s) = (Arc::clone(ledger), s.clone());
             adds.spawn(async move {
                 let said = format!("r{round}-{caller}");
-                // A retry comes with an id of its own; all have the same time.
+                // A retry has another message id; all have the same time.
                 let message = says(&s, "ann", &format!("{said}-{attempt}"), 1);
                 let message = match caller % 4 {
                     0 => with_client_id(message, &said),
@@ -102,7 +102,7 @@ async fn nothing_is_lost_or_doubled_by_64_callers_in_200_rounds_with_cuts() {
     assert_eq!(stats.queued, cells.len(), "one job for each memcell");
 }
 
-/// Memory of this process that no file holds, in bytes.
+/// Anonymous memory of this process, in bytes.
 #[cfg(target_os = "linux")]
 fn anonymous() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("reads");
@@ -124,7 +124,7 @@ async fn a_message_of_40_mib_leaves_no_pages_in_memory() {
     };
     ledger.append(&s, said("short", 1), at(1)).await.expect("accepts");
     let before = anonymous();
-    // The allocator gives buffers over 32 MiB back at once.
+    // The allocator frees buffers over 32 MiB at once.
     ledger
         .append(&s, said("long", 40 << 20), at(2))
         .await

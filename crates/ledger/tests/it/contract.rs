@@ -1,4 +1,4 @@
-//! The contract that the fake keeps too.
+//! The contract, which the fake fulfils too.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

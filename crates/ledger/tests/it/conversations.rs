@@ -1,4 +1,5 @@
-//! Logs of conversations: like those in memory whatever is done, erased from the files, there after a kill, one by one.
+//! Logs of conversations: they equal those of the fake after any steps, are erased from the files, and
+//! survive a kill, one by one.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -14,7 +15,7 @@ use testkit::ledger::MemoryLedger;
 use testkit::ledger::contract::conversations::{item, note};
 use testkit::ledger::samples::{name, scope, session};
 
-/// One thing to do; numbers choose among what there is.
+/// A step; its numbers choose among the existing values.
 #[derive(Debug, Clone)]
 enum Step {
     /// Conversation, owner, how far from the end, key, records.
@@ -107,7 +108,7 @@ async fn run(ledger: &(impl Conversations + Transcripts), step: &Step) -> String
     }
 }
 
-/// Everything that the port shows.
+/// Everything that the port returns.
 async fn everything(ledger: &impl Conversations) -> Vec<String> {
     let mut seen = Vec::new();
     for n in 0..4 {
@@ -152,7 +153,7 @@ proptest! {
     }
 }
 
-/// The pieces of 16 bytes that stand in the ledger's files.
+/// Number of these pieces of 16 bytes in the ledger's files.
 fn left(folder: &Path, pieces: &BTreeSet<Vec<u8>>) -> usize {
     let files: Vec<Vec<u8>> = std::fs::read_dir(folder)
         .expect("reads")
@@ -167,7 +168,8 @@ fn left(folder: &Path, pieces: &BTreeSet<Vec<u8>>) -> usize {
     found.len()
 }
 
-/// Every stored body and text of a conversation, as bytes: the first, middle and last 16 of each, packed or not.
+/// Pieces of every stored body and text of a conversation: the first, middle and last 16 bytes of each,
+/// packed or not.
 fn stored(path: &Path) -> BTreeSet<Vec<u8>> {
     let raw = rusqlite::Connection::open(path).expect("opens");
     let sql = "SELECT CAST(body AS BLOB) FROM records UNION ALL SELECT CAST(text AS BLOB) FROM texts
@@ -186,7 +188,7 @@ fn stored(path: &Path) -> BTreeSet<Vec<u8>> {
     pieces
 }
 
-/// Hexadecimal text that repeats nowhere, so that each piece of it is its own.
+/// Hexadecimal text without repetitions, so each piece of it is unique.
 fn needle(seed: u64, digits: usize) -> String {
     let mut seed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
     let words = std::iter::repeat_with(|| {
@@ -212,7 +214,7 @@ async fn fill(ledger: &SqliteLedger, s: &SessionKey, seed: u64) {
     }
 }
 
-/// Those of `before` that no column holds now; many.
+/// The pieces of `before` that no column holds now; many.
 fn gone(path: &Path, before: BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
     let kept = stored(path);
     let gone: BTreeSet<Vec<u8>> = before.into_iter().filter(|piece| !kept.contains(piece)).collect();
@@ -221,7 +223,7 @@ fn gone(path: &Path, before: BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
 }
 
 #[tokio::test]
-async fn what_is_replaced_deleted_or_swept_is_in_no_file() {
+async fn replaced_deleted_and_swept_text_is_in_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ledger.db");
     let ledger = SqliteLedger::open(&path).expect("opens");
@@ -234,7 +236,7 @@ async fn what_is_replaced_deleted_or_swept_is_in_no_file() {
         .await
         .expect("forked");
     let all = stored(&path);
-    // A few stand across the end of a page.
+    // A few cross the end of a page.
     assert!(left(folder.path(), &all) > all.len() * 9 / 10);
 
     let notes = (0..40).map(|n| (n, note("{}"))).collect();
@@ -260,7 +262,7 @@ async fn what_is_replaced_deleted_or_swept_is_in_no_file() {
     assert_eq!(stored(&path), BTreeSet::new());
 }
 
-/// Set for the process that shall be killed: where its ledger is.
+/// Set for the process to be killed: the path of its ledger.
 const CHILD: &str = "QUIPU_CONVERSATIONS_TEST_CHILD";
 
 #[test]
@@ -282,7 +284,7 @@ fn what_a_killed_process_acknowledged_is_there_in_order() {
     }
 }
 
-/// Lets a child live until it acknowledged so often; the last length that it told.
+/// Runs a child until it has acknowledged this many appends; returns the last length that it reported.
 fn run_and_kill(path: &Path, acknowledgements: usize) -> u64 {
     let mut child = Command::new(std::env::current_exe().expect("this test"))
         .args([
@@ -309,7 +311,7 @@ fn run_and_kill(path: &Path, acknowledgements: usize) -> u64 {
     lengths.last().copied().expect("at least one")
 }
 
-/// Appends three records at a time for ever, the length that they made in each.
+/// Appends three records at a time for ever and prints the length after each.
 #[tokio::main(flavor = "current_thread")]
 async fn append_until_killed(path: &Path) {
     let ledger = SqliteLedger::open(path).expect("the lock of a dead process is free");
@@ -320,7 +322,7 @@ async fn append_until_killed(path: &Path) {
         let key = at.to_string();
         let append = Conversations::append(&ledger, &s, &ann, at, Some(&key), records);
         at = append.await.expect("appended");
-        // One write for one line, so that a kill cannot tear two.
+        // One write for each line, so that a kill cannot mix two lines.
         let line = format!("ack {at}\n");
         std::io::stdout()
             .write_all(line.as_bytes())
@@ -328,7 +330,8 @@ async fn append_until_killed(path: &Path) {
     }
 }
 
-/// Opens what the dead left: whole appends, in order, and all that it acknowledged; how many records there are.
+/// Opens the ledger of the killed process and checks it: whole appends, in order, and all acknowledged ones.
+/// Returns the number of records.
 #[tokio::main(flavor = "current_thread")]
 async fn check(path: &Path, before: u64, acknowledged: u64) -> u64 {
     assert!(acknowledged > before);

@@ -1,4 +1,4 @@
-//! Daily copies on a real disk: no file has deleted words when a sweep is answered, also after a kill.
+//! Daily copies on a real disk: no file holds deleted words once a sweep is answered, also after a kill.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ async fn stage() -> (TempDir, PathBuf, SqliteLedger) {
     (folder, path, ledger)
 }
 
-/// The files below a folder that have the word.
+/// The number of files below a folder that contain the word.
 fn with_word(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).expect("a folder");
     let count = entries.map(|entry| {
@@ -64,9 +64,9 @@ async fn no_file_has_deleted_words_when_a_sweep_is_answered() {
 }
 
 #[tokio::test]
-async fn a_deletion_whose_copies_stay_fails_until_they_can_go() {
+async fn a_deletion_fails_while_copies_cannot_be_removed() {
     let (folder, path, ledger) = stage().await;
-    // A file cannot be removed from a folder in its place.
+    // A folder in the place of a copy cannot be removed as a file.
     let stays = path.with_extension("daily").join("2026-11-03.sqlite");
     fs::create_dir(&stays).expect("a folder");
     for _ in 0..2 {
@@ -84,7 +84,7 @@ async fn a_deletion_whose_copies_stay_fails_until_they_can_go() {
 async fn a_start_removes_the_copies_that_a_killed_deletion_left() {
     let (folder, path, ledger) = stage().await;
     drop(ledger);
-    // The commit of a sweep, and nothing of what follows it.
+    // The commit of a sweep, without the work after it.
     let raw = rusqlite::Connection::open(&path).expect("opens");
     let swept =
         raw.execute_batch("DELETE FROM messages; DELETE FROM events; INSERT INTO erasures DEFAULT VALUES");

@@ -1,4 +1,4 @@
-//! What was swept is in no file any more, not even in a corner that no row names.
+//! Swept text is in no file any more, not even in bytes that no row uses.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,7 +32,7 @@ fn tokens(folder: &Path) -> BTreeSet<String> {
     found
 }
 
-/// A message whose text, id and client id carry its number; from a few bytes to several pages long.
+/// A message with its number in text, id and client id; from a few bytes to several pages long.
 fn message(dice: &mut Dice, s: &SessionKey, user: &str, number: usize) -> Message {
     let length = [0, 3, 60, 700, 5_000, 40_000][dice.roll(6)];
     let token = format!("tok-{number:06}");
@@ -108,7 +108,7 @@ fn check_integrity(folder: &Path) {
     assert_eq!(sound, "ok");
 }
 
-/// A ledger of many more pages than are looked at in one go.
+/// A ledger of many more pages than are cleaned at a time.
 async fn large(folder: &Path) -> (SqliteLedger, SessionKey, SessionKey) {
     let ledger = SqliteLedger::open(&folder.join("ledger.db")).expect("opens");
     let (first, second) = (session("a", "first"), session("a", "second"));
@@ -129,7 +129,7 @@ async fn large(folder: &Path) -> (SqliteLedger, SessionKey, SessionKey) {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_a_sweep_but_who_asked_for_it() {
+async fn appends_do_not_wait_for_a_sweep() {
     let folder = tempfile::tempdir().expect("a folder");
     let (ledger, first, second) = large(folder.path()).await;
     let mut sweep = ledger.sweep(Sweep::Session(first));
@@ -162,7 +162,7 @@ async fn sweeps_at_the_same_time_all_erase() {
     let (one, two, three) = tokio::join!(
         ledger.sweep(Sweep::Messages(scope("a"), single.collect())),
         async {
-            // While the first one's pages are looked at.
+            // Meanwhile the pages of the first sweep are cleaned.
             ledger.buffer(&second).await.expect("reads");
             ledger.sweep(Sweep::Session(first)).await
         },
@@ -226,7 +226,7 @@ async fn a_sweep_that_a_crash_cut_short_is_finished_at_the_next_start() {
         .await
         .expect("accepted");
     drop(ledger);
-    // As the sweep's own commit, and then the end of the process.
+    // Like the sweep's own commit, followed by the end of the process.
     let raw = rusqlite::Connection::open(&path).expect("opens");
     raw.execute_batch("PRAGMA secure_delete = OFF; DELETE FROM scopes; INSERT INTO erasures DEFAULT VALUES;")
         .expect("deletes");

@@ -1,4 +1,4 @@
-//! Every write of every operation fails once: whatever the operation is, all of it happened or nothing.
+//! Every write of every operation fails once: each operation then happens completely or not at all.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ fn plant(path: &Path) -> rusqlite::Connection {
     raw
 }
 
-/// Everything that the ports show.
+/// Everything that the ports return.
 async fn everything(ledger: &SqliteLedger) -> String {
     let s = session("a", "s");
     let all_jobs = TaskQuery {
@@ -89,7 +89,7 @@ async fn everything(ledger: &SqliteLedger) -> String {
     seen.join("\n")
 }
 
-/// Two memcells, one job leased and one given up, three messages buffered, two files.
+/// Two memcells, a leased job, a dead-lettered one, three buffered messages, two files.
 async fn fill(ledger: &SqliteLedger) {
     let s = session("a", "s");
     let user = |i: i64| if i % 2 == 0 { "ann" } else { "bob" };
@@ -233,7 +233,7 @@ async fn forget(ledger: &SqliteLedger, operation: &str, s: SessionKey) -> Result
 }
 
 #[tokio::test]
-async fn the_nth_write_fails_and_nothing_happened() {
+async fn an_operation_with_a_failed_write_changes_nothing() {
     let operations = [
         "append",
         "cut",

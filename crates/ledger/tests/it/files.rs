@@ -38,7 +38,7 @@ async fn a_root_is_open_once_and_free_again_after_drop() {
 }
 
 #[tokio::test]
-async fn a_copy_has_all_that_was_accepted_while_the_ledger_is_open() {
+async fn a_copy_has_everything_accepted_while_the_ledger_is_open() {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, copy) = (folder.path().join("ledger.db"), folder.path().join("copy.db"));
     let ledger = SqliteLedger::open(&path).expect("opens");
@@ -59,9 +59,9 @@ async fn a_copy_has_all_that_was_accepted_while_the_ledger_is_open() {
     SqliteLedger::check(&copy).expect_err("damaged");
 }
 
-/// Of what was written after the ledger was copied, the copied files have the first versions, or none, or all.
+/// The memory files that a backup copies may have the first of the later versions, none, or all.
 #[tokio::test]
-async fn a_copy_gets_the_history_that_came_meanwhile() {
+async fn a_copy_gets_the_history_written_meanwhile() {
     let folder = tempfile::tempdir().expect("a folder");
     let texts = ["", "zero", "one two", "three four five", "six"].map(str::to_owned);
     for found in 1..texts.len() {
@@ -188,12 +188,12 @@ fn a_file_that_is_no_database_is_an_error_with_its_cause() {
     assert!(chain.contains("not a database"), "{chain}");
 }
 
-/// What this program writes.
+/// The schema version that this program writes.
 const VERSION: u32 = 10;
 
-/// What every fixture holds; a conversation from version 2 on, a run from version 3 on, a title from version 5 on,
-/// a forgotten client id from version 7 on, an object of a model server and the
-/// words of a forgotten message from version 8 on, a history from version 9 on.
+/// Fills a ledger like every fixture: a conversation from version 2 on, a run from version 3 on, a title from
+/// version 5 on, a forgotten client id from version 7 on, an object of a model server and the words of a
+/// forgotten message from version 8 on, a history from version 9 on.
 async fn fill(ledger: &SqliteLedger) {
     let s = session("a", "s");
     let messages = vec![
@@ -333,7 +333,7 @@ fn bot() -> Owner {
     Owner::agent(name("bot"))
 }
 
-/// With one that is packed.
+/// A log with a packed record.
 fn log() -> Vec<NewRecord> {
     vec![
         item(0, "Ärger"),
@@ -418,7 +418,7 @@ async fn check_filled(path: &Path, version: u32) {
     assert!(kept.into_iter().eq(expected.filter(|_| version >= 9)));
 }
 
-/// A short text, and one that is packed.
+/// Versions with a short text, and with a packed one.
 fn versions() -> Vec<NewVersion> {
     let texts = [
         "- I moved to Hull <!--f_1-->\n".to_owned(),
@@ -479,7 +479,7 @@ async fn check_jobs(ledger: &SqliteLedger) {
 }
 
 #[tokio::test]
-async fn this_version_holds_what_the_fixtures_hold() {
+async fn this_version_has_the_content_of_the_fixtures() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ledger.db");
     let ledger = SqliteLedger::open(&path).expect("opens");

@@ -1,4 +1,4 @@
-//! A process is killed while it acknowledges: what it acknowledged is there, once.
+//! A process is killed while it acknowledges messages: every acknowledged message is there, once.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -12,7 +12,7 @@ use ports::{JobId, Jobs, LedgerError, Transcripts};
 use testkit::ledger::samples::{at, cell, cut, new, says, session};
 use tokio::task::JoinSet;
 
-/// Set for the process that shall be killed: where its ledger is, and which round this is.
+/// Set for the process to be killed: the path of its ledger, and the round.
 const CHILD: &str = "QUIPU_LEDGER_TEST_CHILD";
 const CALLERS: usize = 6;
 
@@ -37,7 +37,8 @@ fn what_a_killed_process_acknowledged_is_there_once() {
     assert!(acknowledged.len() > 700, "{}", acknowledged.len());
 }
 
-/// Lets a child live until it acknowledged so many messages; all that it acknowledged until it was dead.
+/// Runs a child until it has acknowledged this many messages; returns all that it acknowledged before it
+/// died.
 fn run_and_kill(path: &Path, round: usize, acknowledgements: usize) -> Vec<String> {
     let mut child = Command::new(std::env::current_exe().expect("this test"))
         .args([
@@ -66,7 +67,7 @@ fn run_and_kill(path: &Path, round: usize, acknowledgements: usize) -> Vec<Strin
     acknowledged
 }
 
-/// Adds, cuts and finishes jobs for ever; says which messages were acknowledged.
+/// Adds, cuts and finishes jobs for ever; prints the acknowledged messages.
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn acknowledge_until_killed(path: &Path, round: &str) {
     let ledger = Arc::new(SqliteLedger::open(path).expect("the lock of a dead process is free"));
@@ -79,7 +80,7 @@ async fn acknowledge_until_killed(path: &Path, round: &str) {
                 let id = format!("{round}-{caller}-{n}");
                 let message = new(says(&s, "ann", &id, n));
                 ledger.append(&s, vec![message], at(n)).await.expect("accepted");
-                // One write for one line, so that a kill cannot tear two.
+                // One write for each line, so that a kill cannot mix two lines.
                 let line = format!("ack {id}\n");
                 std::io::stdout()
                     .write_all(line.as_bytes())
@@ -111,7 +112,8 @@ async fn acknowledge_until_killed(path: &Path, round: &str) {
     }
 }
 
-/// Opens what the dead left: each message is in the buffer or in one memcell, and each memcell has its job.
+/// Opens the ledger of the killed process and checks it: each message is in the buffer or in one memcell, and
+/// each memcell has its job.
 #[tokio::main(flavor = "current_thread")]
 async fn check(path: &Path, acknowledged: &[String]) {
     let ledger = SqliteLedger::open(path).expect("opens");

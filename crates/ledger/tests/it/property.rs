@@ -1,5 +1,5 @@
-//! Whatever is done in whatever order, and however often the file is closed in between: the ledger answers like the
-//! one in memory.
+//! After any steps in any order, and with any reopening of the file in between, the ledger answers like the
+//! fake.
 
 use std::path::Path;
 
@@ -16,17 +16,17 @@ use testkit::ledger::{Ledger, MemoryLedger};
 const APPS: [&str; 2] = ["a", "b"];
 const USERS: [&str; 3] = ["ann", "bob", "cleo"];
 
-/// One thing to do; numbers choose among what there is.
+/// A step; its numbers choose among the existing values.
 #[derive(Debug, Clone)]
 enum Step {
     /// Speakers (the last one is the agent), times and client ids of the messages.
     Append(u8, Vec<(u8, i64, Option<u8>)>),
-    /// The same; all that is buffered then becomes a memcell if the buffer is expected as it is.
+    /// The same; then all buffered messages become a memcell if the expected buffer is the real one.
     AppendAndCut(u8, Vec<(u8, i64, Option<u8>)>, bool),
-    /// From where in the buffer, how many memcells of how many messages, who remembers them.
+    /// Start in the buffer, number and length of the memcells, and their owners.
     Cut(u8, u8, u8, u8, u8),
     Enqueue(u8, u8, i64),
-    /// How many sessions, and how many jobs behind the first of each.
+    /// Maximum number of sessions, and of further jobs after the first of each.
     Claim(u8, u8),
     HandBack(Vec<u8>),
     Renew(Vec<u8>),
@@ -85,7 +85,7 @@ fn owner(n: u8) -> Owner {
     }
 }
 
-/// The script's own memory: which ids it gave away, and which jobs it holds.
+/// The script's own record: the ids that it used and the jobs that it holds.
 #[derive(Debug, Default)]
 struct Script {
     messages: u32,
@@ -139,16 +139,17 @@ impl Script {
             .cloned()
     }
 
-    /// A job's id may name another job once the first is gone; that one was never claimed.
+    /// The leased jobs that these numbers choose.
     fn picked(&self, jobs: &[u8]) -> Vec<JobId> {
         jobs.iter().filter_map(|n| self.pick(*n)).collect()
     }
 
+    /// A job's id may name another job once the first is gone; nobody claimed that one.
     fn forget_reused_ids(&mut self) {
         self.leased.retain(|id| id.0.starts_with("job-"));
     }
 
-    /// Does one step and tells what it answered.
+    /// Runs a step and returns its answer.
     async fn run(&mut self, ledger: &impl Ledger, step: &Step) -> String {
         self.now += 10;
         let now = at(self.now);
@@ -256,7 +257,7 @@ impl Script {
             return String::new();
         };
         let retried = ledger.retry(&scope(APPS[usize::from(app)]), &id, now).await;
-        // It must be claimed before it can end again.
+        // The job must be claimed before it can end again.
         self.leased
             .retain(|held| !matches!(retried, Ok(true)) || *held != id);
         format!("{retried:?}")
@@ -284,7 +285,7 @@ impl Script {
                     return format!("{:?}", ledger.put(record).await);
                 }
                 let recorded = ledger.stat(&record.stat.path).await.expect("reads");
-                // Now and then one that does not follow what is recorded.
+                // Some appends do not follow the recorded state.
                 let before = recorded.filter(|_| entries.len() != 1);
                 let append = FileAppend {
                     before,
@@ -301,7 +302,7 @@ impl Script {
         format!("{:?}", ledger.sweep(sweep).await)
     }
 
-    /// Everything that the ports show.
+    /// Everything that the ports return.
     async fn everything(&self, ledger: &impl Ledger) -> Vec<String> {
         let mut seen = Vec::new();
         for n in 0..6 {

@@ -1,4 +1,5 @@
-//! A ledger whose disk takes no files beside it: it is read, and written as soon as the disk takes them.
+//! A ledger on a disk that accepts no files next to it: it can be read, and written as soon as the disk
+//! accepts them.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +9,7 @@ use ports::{LedgerError, NoRoom, Transcripts};
 use rusqlite::Connection;
 use testkit::ledger::samples::{at, new, says, session};
 
-/// Takes the place of what `SQLite` makes beside the database: it follows no link.
+/// Blocks the file that `SQLite` creates next to the database: SQLite follows no link.
 fn block(path: &Path) {
     std::os::unix::fs::symlink("nowhere/else", path.with_extension("db-shm")).expect("takes the place");
 }
@@ -23,7 +24,7 @@ async fn said(ledger: &SqliteLedger) -> usize {
     ledger.buffer(&session("a", "s")).await.expect("reads").len()
 }
 
-/// Refuses writes, answers reads, and does both once there is room.
+/// Checks that the ledger refuses writes and answers reads, and does both once there is room.
 async fn is_read_and_later_written(path: &Path, messages: usize) {
     block(path);
     let ledger = SqliteLedger::open(path).expect("opens to be read");
@@ -47,7 +48,7 @@ async fn is_read_and_later_written(path: &Path, messages: usize) {
 }
 
 #[tokio::test]
-async fn a_ledger_that_was_closed_is_read_and_written_later() {
+async fn a_closed_ledger_is_read_and_written_later() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("led ger?#%.db");
     say(&SqliteLedger::open(&path).expect("opens"), "one")
@@ -58,7 +59,7 @@ async fn a_ledger_that_was_closed_is_read_and_written_later() {
 }
 
 #[tokio::test]
-async fn what_only_the_log_of_a_killed_process_has_is_read_too() {
+async fn messages_in_the_log_of_a_killed_process_are_read_too() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ledger.db");
     let killed = folder.path().join("killed.db");

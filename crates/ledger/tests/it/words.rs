@@ -1,4 +1,5 @@
-//! However talks are forgotten and sent again: no forgotten sentence is stored, and no other message is left out.
+//! However talks are forgotten and sent again: no forgotten sentence is stored, and no other message is left
+//! out.
 
 use ledger::SqliteLedger;
 use model::{Content, Message, MessageId, SessionKey};
@@ -15,13 +16,13 @@ const REPLIES: [&str; 5] = [
     "Is there anything else that I can do for you?",
 ];
 
-/// A talk of sentences that no other has, each with one of the same few replies; and which of it is forgotten.
+/// A talk of unique sentences, each with one of the same few replies, and the part of it to forget.
 #[derive(Debug, Clone)]
 struct Talk {
     replies: Vec<usize>,
-    /// The sentences that go; none takes the whole session.
+    /// The sentences to forget; none forgets the whole session.
     gone: Option<Vec<bool>>,
-    /// From which message on the client sends it again.
+    /// The position from which the client sends it again.
     from: usize,
 }
 
@@ -101,7 +102,7 @@ async fn forget_and_send_again(talks: Vec<Talk>) {
                 n / 2 < talk.replies.len() && (talk.gone.is_none() || (n % 2 == 0 && is_gone(n / 2)));
             assert_eq!(is_left_out, was_forgotten, "message {n} of {talk:?}");
         }
-        // The same sentence, on another day and of something else.
+        // The same sentence on another day, with other neighbours.
         let s = of("anew", number);
         let anew = [
             "So.",
@@ -123,7 +124,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn forgotten_sentences_stay_out_and_nothing_else_does(talks in vec(talk(), 1..6)) {
+    fn forgotten_sentences_stay_out_and_other_messages_are_stored(talks in vec(talk(), 1..6)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(forget_and_send_again(talks));
     }
