@@ -1,7 +1,7 @@
-//! Context engines: strategies that choose what a model sees of a conversation.
+//! Context engines: strategies that choose the view of a conversation.
 //!
-//! Owns: the seven hooks, when Quipu calls each, and what a hook may return. Never: trusting an engine; `conversation` verifies
-//! every view.
+//! Owns: the seven hooks, when Quipu calls each, and the rules for their results. Never: trusting an engine;
+//! `conversation` verifies every view.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use transcript::Item;
 pub struct EngineInfo {
     /// Its name: stable, and unique among the configured engines.
     pub id: String,
-    /// The engine compacts by itself, in `assemble` and `compact`: Quipu does not compact before it asks.
+    /// The engine compacts by itself, in `assemble` and `compact`: Quipu does not compact before it calls
+    /// them.
     pub owns_compaction: bool,
 }
 
@@ -22,7 +23,7 @@ pub struct EngineInfo {
 pub struct TurnMeta {
     /// The conversation's id: one engine serves many conversations.
     pub conversation: String,
-    /// The model that will answer; empty where it is not known.
+    /// The model that will answer; empty if unknown.
     pub model: String,
     /// Maximum tokens of the view.
     pub limit_tokens: usize,
@@ -57,12 +58,12 @@ pub trait ContextEngine: Send + Sync + std::fmt::Debug {
         Ok(items)
     }
 
-    /// Before each request: the view, of at most `limit_tokens`. Quipu counts for itself.
+    /// Before each request: returns the view, of at most `limit_tokens`. Quipu counts the tokens itself.
     async fn assemble(&self, items: Vec<Arc<Item>>, _turn: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
         Ok(items)
     }
 
-    /// A smaller list for the same conversation, of about `target_tokens`.
+    /// Returns a smaller list for the same conversation, of about `target_tokens`.
     async fn compact(
         &self,
         items: Vec<Arc<Item>>,
@@ -72,7 +73,7 @@ pub trait ContextEngine: Send + Sync + std::fmt::Debug {
         Ok(items)
     }
 
-    /// After the model's reply was recorded.
+    /// Called after the model's reply was recorded.
     async fn after_turn(
         &self,
         _items: &[Arc<Item>],
@@ -82,7 +83,7 @@ pub trait ContextEngine: Send + Sync + std::fmt::Debug {
         Ok(())
     }
 
-    /// The items that a sub-agent of that role starts with.
+    /// Returns the items that a sub-agent of that role starts with.
     async fn prepare_subagent_spawn(
         &self,
         items: Vec<Arc<Item>>,
@@ -92,7 +93,7 @@ pub trait ContextEngine: Send + Sync + std::fmt::Debug {
         Ok(items)
     }
 
-    /// After a sub-agent ended.
+    /// Called after a sub-agent ended.
     async fn on_subagent_ended(
         &self,
         _agent_id: &str,

@@ -1,4 +1,4 @@
-//! The history of the vault as a port: what each entry and each other file was, who changed it, when and why.
+//! The history of the vault as a port: each state of each entry and other file, with author, time and reason.
 //!
 //! Owns: the guarantees of a history. Never: the decision when to record, or which versions are deleted.
 
@@ -32,7 +32,7 @@ pub struct Run {
 /// Author of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum By {
-    /// Not a run: a person, through a door or in the files, or another program in the files.
+    /// Not a run: a person, through Quipu or in the files, or another program in the files.
     Person,
     /// Quipu, in the background.
     Run {
@@ -43,7 +43,7 @@ pub enum By {
 }
 
 impl By {
-    /// The run, if it is one.
+    /// The run, if the author is one.
     pub fn run(&self) -> Option<&Run> {
         match self {
             Self::Person => None,
@@ -52,7 +52,7 @@ impl By {
     }
 }
 
-/// What has versions: an entry of a file, or a file that is no list of entries.
+/// An object with versions: an entry of a file, or a file that is no list of entries.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VersionKey {
     pub path: VaultPath,
@@ -77,18 +77,18 @@ impl VersionKey {
 /// One state of an entry or a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionText {
-    /// Differs where the text differs.
+    /// Differs if the text differs.
     pub digest: u64,
     pub bytes: u64,
-    /// None if it is not kept: it is too long, it is no text, or it was not asked for.
+    /// None if the text is not stored or not requested: it is too long, or not UTF-8.
     pub text: Option<String>,
 }
 
-/// Longer texts are known by digest and size alone.
+/// Longer texts are known only by digest and size.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
 impl VersionText {
-    /// A text that differs from others where its digest does.
+    /// A state with its text. Different texts must have different digests.
     pub fn new(digest: u64, text: String) -> Self {
         Self {
             digest,
@@ -102,12 +102,12 @@ impl VersionText {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVersion {
     pub key: VersionKey,
-    /// Whose it is, if the file is of an owner.
+    /// Owner of the file, if it has one.
     pub owner: Option<(Scope, Owner)>,
     pub session: Option<SessionId>,
-    /// The state that it replaces, as it was found; none if it was not there.
+    /// The state that it replaces, as found in the file; none if there was none.
     pub before: Option<VersionText>,
-    /// None if it goes.
+    /// None for a deletion.
     pub after: Option<VersionText>,
 }
 
@@ -118,93 +118,94 @@ pub struct Version {
     pub key: VersionKey,
     pub owner: Option<(Scope, Owner)>,
     pub session: Option<SessionId>,
-    /// The change that made it; none of a state that was found when its history began.
+    /// The change that made it; none for a state from before its history began.
     pub change: Option<Arc<HistoryChange>>,
-    /// Whether it is not known yet if the file has it.
+    /// Whether it is still unknown if the file has this version.
     pub is_unsettled: bool,
-    /// The digest of the state that it replaced.
+    /// The digest of the replaced state.
     pub before: Option<u64>,
     pub after: Option<VersionText>,
 }
 
-/// A change: what one author did at one time, or a run in all.
+/// A change: one author's work at one time, or a whole run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryChange {
     pub id: ChangeId,
     pub at: Timestamp,
     pub by: By,
-    /// An undo whose follow-up is not done yet.
+    /// An undo with unfinished follow-up.
     pub is_open: bool,
 }
 
-/// Which changes to read.
+/// Filter of changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangeQuery {
-    /// Undos whose follow-up is not done yet.
+    /// Undos with unfinished follow-up.
     Open,
-    /// Those that undo a run.
+    /// Changes that undo a run.
     Undoing(RunId),
 }
 
-/// Whose versions to read.
+/// Owner filter of versions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Touching {
-    /// Anybody's, also those of files of no owner.
+    /// All, also versions of files without an owner.
     #[default]
     All,
-    /// Those of one scope.
+    /// Versions of one scope.
     Scope(Scope),
-    /// Those of an owner.
+    /// Versions of an owner.
     Owner(Scope, Owner),
 }
 
-/// Which versions to read, in the order in which they were recorded.
+/// Filter of versions. They are returned in the order in which they were recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VersionQuery {
-    /// Those of the newest changes, or of the newest before one, at most so many; without their text, and without
-    /// unsettled ones.
+    /// The versions of the newest changes, or of the newest before one, up to a number of changes; without
+    /// their text, and without unsettled ones.
     Newest(Touching, Option<ChangeId>, usize),
-    /// Those of a change; without unsettled ones.
+    /// The versions of a change; without unsettled ones.
     Change(ChangeId),
-    /// Those of a run.
+    /// The versions of a run.
     Run(RunId),
-    /// All of some keys.
+    /// All versions of some keys.
     Keys(Vec<VersionKey>),
-    /// All of a file and its entries.
+    /// All versions of a file and its entries.
     File(VaultPath),
-    /// All that somebody has; without their text.
+    /// All versions of an owner or a scope; without their text.
     Touching(Touching),
     /// The same, with their text.
     Texts(Touching),
-    /// Those of which it is not known yet if the file has them.
+    /// Versions that their files may not have.
     Unsettled,
 }
 
 /// The change that versions belong to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeTarget {
-    /// One that was announced; a new one is made if it is gone meanwhile.
+    /// An announced change; a new one is made if it was deleted meanwhile.
     pub known: Option<ChangeId>,
     pub by: By,
     pub at: Timestamp,
 }
 
-/// A change that was announced.
+/// An announced change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announced {
     pub change: ChangeId,
-    /// In the order of the versions given.
+    /// In the order of the announced versions.
     pub versions: Vec<VersionId>,
 }
 
 /// The history of a vault, in the ledger.
 ///
-/// Invariants: a version is recorded before the file has it. The `before` of a version is the digest of the version
-/// before it, if there is one: where the file was found otherwise, what was found becomes a version of its own, by
-/// [`By::Person`]. An unsettled version that the file turns out not to have is deleted.
+/// Invariants: a version is recorded before it is written to its file. The `before` of a version is the
+/// digest of the version before it, if there is one. If the file was found in another state, that state
+/// becomes a version of its own, by [`By::Person`]. An unsettled version that its file does not have is
+/// deleted.
 #[async_trait]
 pub trait History: Send + Sync + std::fmt::Debug {
-    /// Records versions that are about to be written. Those in `settled` are in their files by now.
+    /// Records versions that are about to be written. The versions in `settled` are in their files by now.
     async fn announce(
         &self,
         target: ChangeTarget,
@@ -213,25 +214,26 @@ pub trait History: Send + Sync + std::fmt::Debug {
     ) -> Result<Announced, LedgerError>;
     /// Settles versions: their files have them.
     async fn settle(&self, versions: Vec<VersionId>) -> Result<(), LedgerError>;
-    /// Compares what was found with what is recorded. What differs becomes a change of a person, whose number is
-    /// returned. Of what has no version, `before` is the state that is known from elsewhere.
+    /// Compares found states with the recorded ones. Differences become a change of a person; returns its id.
+    /// For a key without versions, `before` is its earlier state, known from elsewhere.
     async fn find(&self, found: Vec<NewVersion>, at: Timestamp) -> Result<Option<ChangeId>, LedgerError>;
     /// Begins a run that undoes another; it is open.
     async fn begin_undo(&self, by: By, at: Timestamp) -> Result<ChangeId, LedgerError>;
-    /// Closes an undo whose follow-up is done; one without versions is deleted.
+    /// Closes an undo with finished follow-up; deletes it if it has no versions.
     async fn close(&self, change: ChangeId) -> Result<(), LedgerError>;
     /// Changes, in the order of their numbers.
     async fn changes(&self, query: &ChangeQuery) -> Result<Vec<HistoryChange>, LedgerError>;
     /// Versions.
     async fn versions(&self, query: &VersionQuery) -> Result<Vec<Version>, LedgerError>;
-    /// Deletes versions, and changes that have no other.
+    /// Deletes versions, and changes that have no others.
     async fn delete(&self, versions: Vec<VersionId>) -> Result<(), LedgerError>;
     /// Returns when no file of the ledger contains text of deleted versions. If the process dies first, the next start does it.
     async fn erased(&self) -> Result<(), LedgerError>;
-    /// The files beside memory, as they were when they were last compared.
+    /// The last compared stats of files that are no memory.
     async fn others(&self) -> Result<Vec<FileStat>, LedgerError>;
-    /// Replaces those.
+    /// Replaces these stats.
     async fn put_others(&self, stats: Vec<FileStat>) -> Result<(), LedgerError>;
-    /// Deletes some of those: their paths are text too, and [`Self::erased`] takes them out of the files.
+    /// Deletes some of these stats: their paths are text too, and [`Self::erased`] erases them from the
+    /// ledger's files.
     async fn drop_others(&self, paths: Vec<VaultPath>) -> Result<(), LedgerError>;
 }

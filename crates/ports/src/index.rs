@@ -4,7 +4,8 @@
 use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Owner, Scope, Vector};
 
-/// A vector as the index stores it: a byte for each number, the largest as 127. Its direction is kept, its length is not.
+/// A vector as the index stores it: a byte for each number, the largest as 127. It keeps the direction and
+/// loses the length.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "no number is larger than the largest, which becomes 127"
@@ -15,14 +16,15 @@ pub fn vector_bytes(vector: &[f32]) -> Vec<i8> {
     vector.iter().map(|x| (x * scale).round() as i8).collect()
 }
 
-/// The vector of length one that stored bytes stand for.
+/// The vector of length one for stored bytes.
 pub fn vector_of(bytes: &[i8]) -> Vector {
     let squares: f32 = bytes.iter().map(|x| f32::from(*x).powi(2)).sum();
     let length = if squares > 0.0 { squares.sqrt() } else { 1.0 };
     bytes.iter().map(|x| f32::from(*x) / length).collect()
 }
 
-/// A vector as it comes back from the index. A copy of the rows outside of it stores the same, so that a row has one score.
+/// A vector after a round trip through the index. A copy of the rows outside the index uses it too, so that a
+/// row has one score.
 pub fn kept_vector(vector: &[f32]) -> Vector {
     vector_of(&vector_bytes(vector))
 }
@@ -33,7 +35,7 @@ pub enum IndexError {
     /// The files are damaged, missing or of another version: rebuild.
     #[error("the index is not usable and must be rebuilt: {reason}")]
     Unusable { reason: String },
-    /// A vector of another model or size was given.
+    /// The vector is of another model or size.
     #[error("the index contains vectors of `{have}`, not of `{given}`")]
     OtherEmbedder { have: String, given: String },
     /// The store failed; another try may succeed.
@@ -41,14 +43,14 @@ pub enum IndexError {
     Store(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// The best rows of an owner whose rows are too many to rank them all.
+/// A query for the best rows of an owner that has too many to rank them all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CandidateQuery {
     pub scope: Scope,
     pub owner: Owner,
     /// Searched with BM25 when not empty.
     pub text: String,
-    /// Searched by cosine when given.
+    /// Searched by cosine if set.
     pub vector: Option<Vector>,
     /// Maximum number of rows of each of the two searches.
     pub limit: usize,
@@ -68,15 +70,17 @@ pub struct IndexStats {
 /// Whether the open index can serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexHealth {
-    /// It can.
+    /// The index can serve.
     Ready,
-    /// Nothing was published yet: it has at most what was applied since it was created; rebuild if the vault has more.
+    /// Nothing was published yet: the index has at most the rows applied since its creation; rebuild if the
+    /// vault has more.
     Fresh,
-    /// It cannot: no usable files, or vectors of another model.
+    /// The index cannot serve: it has no usable files, or vectors of another model.
     NeedsRebuild { reason: String },
 }
 
-/// The index. One writer at a time is the caller's duty (the engine has one writer task); readers never wait for it.
+/// The index. The caller must write from one task at a time (the engine has one writer task); readers never
+/// wait for it.
 #[async_trait]
 pub trait Index: Send + Sync + std::fmt::Debug {
     /// Whether it can serve vectors of that model.
@@ -84,11 +88,12 @@ pub trait Index: Send + Sync + std::fmt::Debug {
     /// Adds rows and removes rows, removals first; afterwards both show in every read. `remove` must name every row
     /// that `add` replaces.
     async fn apply(&self, add: &[Doc], remove: &[DocKey]) -> Result<(), IndexError>;
-    /// How many rows an owner has.
+    /// Number of an owner's rows.
     async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError>;
-    /// All rows of an owner, with vectors; costs what the owner has, not what the index holds.
+    /// All rows of an owner, with vectors; the cost depends on the owner's rows, not on the size of the
+    /// index.
     async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError>;
-    /// The rows of these keys that are there, with vectors.
+    /// The existing rows with these keys, with vectors.
     async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError>;
     /// The best rows of an owner by BM25 and by cosine, each once, unindexed rows included.
     async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError>;
@@ -100,9 +105,9 @@ pub trait Index: Send + Sync + std::fmt::Debug {
     async fn owe_erasing(&self, is_owed: bool) -> Result<(), IndexError>;
     /// Whether a purge is recorded as owed.
     async fn owes_erasing(&self) -> bool;
-    /// Its present size.
+    /// The current size.
     async fn stats(&self) -> Result<IndexStats, IndexError>;
-    /// Begins a new generation beside the live one, for vectors of that model.
+    /// Begins a new generation next to the live one, for vectors of that model.
     async fn stage(&self, embedder: &EmbedderId) -> Result<Box<dyn IndexStage>, IndexError>;
 }
 
@@ -111,7 +116,8 @@ pub trait Index: Send + Sync + std::fmt::Debug {
 pub trait IndexStage: Send + Sync + std::fmt::Debug {
     /// Adds rows to the new generation.
     async fn add(&mut self, docs: &[Doc]) -> Result<(), IndexError>;
-    /// Builds its indexes and swaps it in; readers move over at their next call, the old files go.
+    /// Builds its indexes and makes it the live generation; readers use it from their next call on, and the
+    /// old files are deleted.
     async fn publish(self: Box<Self>) -> Result<(), IndexError>;
 }
 
@@ -126,7 +132,7 @@ mod tests {
         assert_eq!(vector_bytes(&[0.0, -0.5, 2.0, 0.1]), [0, -32, 127, 6]);
         assert_eq!(*kept_vector(&[0.0; 3]), [0.0; 3], "no direction");
         assert_eq!(*kept_vector(&[0.0, -3.0]), [0.0, -1.0]);
-        // Numbers without a pattern, as a model's are.
+        // Numbers without a pattern, like a model's.
         let of = |seed: f32| {
             (1..=256).map(move |n| (n as f32 * seed).sin() / (n as f32 * seed).cos().abs().max(0.2))
         };

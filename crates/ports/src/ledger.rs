@@ -33,25 +33,26 @@ pub enum LedgerError {
     Store(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// A message to be accepted.
+/// A message to accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
     /// With its id; the id is ignored if `client_id` is known.
     pub message: Message,
     /// The client's own id, unique in its session; makes a retry idempotent.
     pub client_id: Option<String>,
-    /// Also if it was deleted before; later appends accept it then.
+    /// Accepts the message even if it was deleted before; later appends accept it too.
     pub accept_forgotten: bool,
-    /// The message is from the log of an agent that works for this user, and such a log copies what it goes on from: a message
-    /// that another session of the user has, with the same sender, role, time and content, is that message.
+    /// The user of the agent whose log contains the message. Such a log copies messages of the session it
+    /// continues: a message of another session of the user with the same sender, role, time and content is
+    /// the same message.
     pub log_of: Option<Name>,
-    /// Stands for the message in place of its time and content, if the client gave neither time nor id: equal in one session for
-    /// what is sent again. Nothing of it outlives the message.
+    /// Replaces time and content in the comparison of messages, if the client sent neither time nor id: equal
+    /// for repeats of one message in a session. It is deleted with the message.
     pub repeat_key: Option<String>,
 }
 
 impl NewMessage {
-    /// A message with the client's own id, if it gave one, and nothing else.
+    /// A message with the client's own id, if there is one, and no other option.
     pub fn new(message: Message, client_id: Option<String>) -> Self {
         Self {
             message,
@@ -66,14 +67,15 @@ impl NewMessage {
 /// Result for one message of an append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// Its id; of one that is left out it names nothing.
+    /// Its id; unused if the message is left out.
     pub id: MessageId,
-    /// It was there before: same session and client id; or the stored one has no id, and session, sender, role, time and content are the same, or
-    /// session and [`NewMessage::repeat_key`]; or [`NewMessage::log_of`] makes it a copy.
+    /// The message was there before. Either session and client id are the same; or the stored message has no
+    /// client id, and session, sender, role, time and content are the same, or session and
+    /// [`NewMessage::repeat_key`]; or [`NewMessage::log_of`] makes it a copy.
     pub duplicate: bool,
-    /// Of a duplicate: a sweep deleted it since, and it is left out.
+    /// For a duplicate: a sweep deleted it, and the append leaves it out.
     pub forgotten: bool,
-    /// A sweep deleted it, and it is stored again as it asks.
+    /// A sweep deleted it, and the append stores it again on request.
     pub restored: bool,
 }
 
@@ -82,17 +84,17 @@ pub struct Accepted {
 pub struct AppendOutcome {
     /// One for each message, in order.
     pub accepted: Vec<Accepted>,
-    /// Number of messages in the session's buffer now, including those that a cut takes.
+    /// Number of messages in the session's buffer now, including those in the cut.
     pub buffered: usize,
-    /// Whether the cut that came with it was made.
+    /// Whether the cut of this append was made.
     pub is_cut: bool,
 }
 
-/// A cut of a buffer together with the append that completes it, by a caller that knows the buffer.
+/// A cut of a buffer in the same commit as the append that completes it. The caller knows the buffer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CutWithAppend {
     pub cut: Cut,
-    /// How many messages the buffer must hold before the append.
+    /// Required number of messages in the buffer before the append.
     pub buffered_before: usize,
 }
 
@@ -100,7 +102,8 @@ pub struct CutWithAppend {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cut {
     pub session: SessionKey,
-    /// Their messages leave the buffer; each must be in it, else [`LedgerError::Conflict`].
+    /// The segments; their messages leave the buffer. Each message must be in it, else
+    /// [`LedgerError::Conflict`].
     pub cells: Vec<Cell>,
     /// The jobs that will write the cells' Markdown.
     pub jobs: Vec<NewJob>,
@@ -114,16 +117,18 @@ pub struct Buffered {
     pub messages: usize,
 }
 
-/// What a ledger keeps of a scope for an export: with it, another ledger takes no message in twice, and none back.
+/// The part of a scope's ledger that an export contains: with it, another ledger stores no message twice and
+/// no deleted one again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Carried {
-    /// The clients' own ids of messages.
+    /// Client ids of messages.
     pub client_ids: BTreeMap<MessageId, String>,
-    /// What a sweep deleted: 64 hex digits each, in order, which tell nothing of the message, its session or its id.
+    /// Digests of deleted messages and titles: 64 hex digits each, in order. They reveal nothing of the
+    /// message, its session or its id.
     pub forgotten: BTreeSet<String>,
 }
 
-/// A segment that another ledger cut and whose memory is written.
+/// A segment of another ledger with its memory written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenCell {
     pub id: CellId,
@@ -137,9 +142,10 @@ pub struct WrittenCell {
 pub enum Sweep {
     /// A whole session: log, buffer, segments, jobs, and the conversation of that name.
     Session(SessionKey),
-    /// Everything that names the owner, in this scope: as owner of a segment or of a conversation, or as sender.
+    /// Everything that names the owner in this scope: as owner of a segment or of a conversation, or as
+    /// sender.
     Owner(Scope, Owner),
-    /// The same of one session alone.
+    /// The same in one session only.
     OwnerInSession(SessionKey, Owner),
     /// A whole scope.
     Scope(Scope),
@@ -152,16 +158,17 @@ pub enum Sweep {
 pub struct Forgotten {
     pub messages: usize,
     pub cells: usize,
-    /// The segments that are gone, so that what they alone supported can go too.
+    /// The deleted segments, so that memories based only on them can be deleted too.
     pub cell_ids: Vec<CellId>,
     /// Live conversations of a session or an owner.
     pub conversations: usize,
 }
 
-/// Event logs, buffers and segments. Invariant: a message that was accepted is in its session's buffer or in exactly
-/// one segment, until a sweep removes it. An append leaves out a message that a sweep deleted from the scope, whatever its
-/// session: it has the client id of then in its session, or [`model::marks::sent_again`] says so. It is accepted if it asks for it,
-/// in the append's own commit. A sweep of the whole scope ends this.
+/// Event logs, buffers and segments. Invariant: an accepted message is in its session's buffer or in exactly
+/// one segment, until a sweep removes it. An append leaves out a message that a sweep deleted from the scope,
+/// in any session. It recognises the message by its session and client id, or by
+/// [`model::marks::sent_again`]. The append accepts it on request, in its own commit. A sweep of the whole
+/// scope ends this.
 #[async_trait]
 pub trait Transcripts: Send + Sync + std::fmt::Debug {
     /// Accepts messages of one session: log and buffer in one commit, all or none.
@@ -180,15 +187,15 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
         cut: CutWithAppend,
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError>;
-    /// Replaces the title of a session; deleted with the session. An empty title deletes it. A session whose title was
-    /// deleted takes another only with `accept_forgotten`.
+    /// Sets the title of a session; deleted with the session. An empty title deletes it. A session whose
+    /// title was deleted accepts another only with `accept_forgotten`.
     async fn entitle(
         &self,
         session: &SessionKey,
         title: String,
         accept_forgotten: bool,
     ) -> Result<(), LedgerError>;
-    /// A session's title, if it was given one.
+    /// A session's title, if it has one.
     async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError>;
     /// A session's buffer, in order of time, then of arrival.
     async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError>;
@@ -205,27 +212,28 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
     async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError>;
     /// The messages of these ids that still exist, in order of time.
     async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError>;
-    /// How many messages [`Transcripts::tail`] has of each user that has any.
+    /// Number of messages in [`Transcripts::tail`] of each user that has any.
     async fn waiting(&self) -> Result<BTreeMap<(Scope, Owner), usize>, LedgerError>;
-    /// The client ids of some messages, and all that sweeps deleted from the scope.
+    /// The client ids of some messages, and the digests of everything that sweeps deleted from the scope.
     async fn carried(&self, scope: &Scope, ids: &[MessageId]) -> Result<Carried, LedgerError>;
-    /// Takes in what another ledger carried. A message whose id or client id is there is left out, as is a segment whose
-    /// id another session has; what was deleted there is left out of later appends. A second call changes nothing.
+    /// Adopts the messages and deletions that another ledger carried. It skips a message if its id or client
+    /// id is known, and a segment if another session has its id. Later appends leave out the other ledger's
+    /// deletions. A second call changes nothing.
     async fn adopt(
         &self,
         scope: &Scope,
         cells: Vec<WrittenCell>,
         forgotten: BTreeSet<String>,
     ) -> Result<(), LedgerError>;
-    /// How many sessions have a buffer, and how many messages are in them.
+    /// Number of sessions with a buffer, and of messages in the buffers.
     async fn buffered(&self) -> Result<Buffered, LedgerError>;
-    /// Sessions whose buffer is not empty, each with the time of its last append, the earliest first.
+    /// Sessions with a buffer, each with the time of its last append, the earliest first.
     async fn open_sessions(&self, limit: usize) -> Result<Vec<(SessionKey, Timestamp)>, LedgerError>;
     /// Deletes the sweep's target for good.
     async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError>;
 }
 
-/// A job's id: 32 hex digits, the request's id where a request made it.
+/// A job's id: 32 hex digits, the request's id if a request created it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId(pub String);
 
@@ -235,7 +243,7 @@ model::worded! {
     pub enum JobKind {
         /// Writes one segment's memories to the vault and the index. Subject: the segment's id.
         WriteCell = "write_cell",
-        /// Looks for boundaries in a session's buffer. Subject: the session.
+        /// Checks a session's buffer for boundaries. Subject: the session.
         MemoryAdd = "memory_add",
         /// Cuts all of a session's buffer. Subject: the session.
         MemoryFlush = "memory_flush",
@@ -257,7 +265,7 @@ model::worded! {
     }
 }
 
-/// A job to be queued.
+/// A job to queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewJob {
     pub id: JobId,
@@ -276,31 +284,31 @@ pub struct Job {
     pub session: SessionKey,
     pub subject: String,
     pub state: JobState,
-    /// How often it was claimed, this time included.
+    /// Number of claims so far, this one included.
     pub attempt: u32,
     pub error: Option<String>,
     pub created: Timestamp,
     pub finished: Option<Timestamp>,
 }
 
-/// How an attempt failed.
+/// The failure of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobFailure {
     pub error: String,
-    /// When to try again; none gives up.
+    /// Time of the next attempt; none gives up.
     pub retry_at: Option<Timestamp>,
 }
 
-/// Which jobs to list.
+/// Filter of jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskQuery {
     pub scope: Scope,
     pub session: Option<SessionId>,
     pub state: Option<JobState>,
     pub kinds: Vec<JobKind>,
-    /// Only those made then or later.
+    /// Only jobs created at this time or later.
     pub made_from: Option<Timestamp>,
-    /// Only those made before then.
+    /// Only jobs created before this time.
     pub made_before: Option<Timestamp>,
     /// From 1.
     pub page: usize,
@@ -320,19 +328,19 @@ pub struct JobStats {
     pub queued: usize,
     pub processing: usize,
     pub failed: usize,
-    /// When the oldest waiting job was made.
+    /// Creation time of the oldest waiting job.
     pub oldest_queued: Option<Timestamp>,
 }
 
-/// Durable work. A claim leases a job; a lease that runs out, or that a dead process held, is claimed again. Times are the
-/// worker's own: they follow its clock that never goes back.
+/// Durable work. A claim leases a job; a lease that ran out, or that a dead process held, can be claimed
+/// again. Times are the worker's own: they follow its clock that never goes back.
 #[async_trait]
 pub trait Jobs: Send + Sync + std::fmt::Debug {
-    /// Queues jobs; one whose id exists is left as it is.
+    /// Queues jobs; a job with a known id is ignored.
     async fn enqueue(&self, jobs: Vec<NewJob>, now: Timestamp) -> Result<(), LedgerError>;
-    /// Leases up to `limit` jobs whose time has come, oldest first; of one session, only the oldest unfinished one. Where that is a
-    /// segment to be written for the first time, up to `behind` jobs of the same kind that wait directly behind it are leased
-    /// too, and follow it in the answer.
+    /// Leases up to `limit` due jobs, oldest first; of each session, only the oldest unfinished one. If that
+    /// job writes a segment for the first time, up to `behind` jobs of the same kind that wait directly after
+    /// it are leased too, and follow it in the answer.
     async fn claim(
         &self,
         limit: usize,
@@ -342,17 +350,18 @@ pub trait Jobs: Send + Sync + std::fmt::Debug {
     ) -> Result<Vec<Job>, LedgerError>;
     /// Releases leases without a failure; the attempts stay counted.
     async fn hand_back(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError>;
-    /// Moves the end of leases, which counts no attempt. A job that nobody has a lease of is left as it is.
+    /// Extends leases without counting an attempt. A job without a lease is ignored.
     async fn renew(&self, ids: &[JobId], lease_until: Timestamp) -> Result<(), LedgerError>;
     /// Marks claimed jobs done, all in one commit.
     async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError>;
     /// Records a failed attempt.
     async fn fail(&self, id: &JobId, failure: JobFailure, now: Timestamp) -> Result<(), LedgerError>;
-    /// Queues a failed job of a scope again, behind the waiting jobs of its session and with its attempts counted from
-    /// zero; its last error stays until it runs. False if there is no such job, or it has not failed.
+    /// Queues a failed job of a scope again, after the waiting jobs of its session and with its attempts
+    /// counted from zero; its last error stays until it runs. False if there is no such job, or it has not
+    /// failed.
     async fn retry(&self, scope: &Scope, id: &JobId, now: Timestamp) -> Result<bool, LedgerError>;
-    /// Gives back every lease at once: at start, when no worker of this root can be alive. Nothing waits beyond `latest`
-    /// then, so that a machine's clock that was set back delays nothing for long.
+    /// Releases every lease at once: at start, when no worker of this root can be alive. No job then waits
+    /// beyond `latest`, so a machine's clock that was set back delays no job for long.
     async fn release_all(&self, latest: Timestamp) -> Result<usize, LedgerError>;
     /// A page of jobs of one scope.
     async fn page(&self, query: &TaskQuery) -> Result<TaskPage, LedgerError>;
@@ -365,32 +374,33 @@ pub trait Jobs: Send + Sync + std::fmt::Debug {
 /// Number of daily copies that a ledger keeps.
 pub const COPIES_MAX: usize = 7;
 
-/// What the ledger keeps only for a time: finished work, and daily copies of itself.
+/// Data that the ledger keeps for a limited time: finished work, and daily copies of itself.
 ///
-/// A call that deletes text for good, as a sweep that removes something does, removes every copy made before it returns. If
-/// it cannot, it fails, and each later one tries again.
+/// A call that deletes text for good, such as a sweep that removes something, removes every earlier copy
+/// before it returns. If it cannot, it fails, and each later call tries again.
 #[async_trait]
 pub trait Retention: Send + Sync + std::fmt::Debug {
-    /// Removes the jobs and the background runs that succeeded before then; returns their number.
+    /// Removes the jobs and the background runs that succeeded before this time; returns their number.
     async fn drop_finished(&self, before: Timestamp) -> Result<usize, LedgerError>;
-    /// The sessions of all tenants whose last append was before then.
+    /// The sessions of all tenants with a last append before this time.
     async fn quiet_sessions(&self, before: Timestamp) -> Result<Vec<SessionKey>, LedgerError>;
     /// The days of the copies, the oldest first.
     async fn copies(&self) -> Result<Vec<Date>, LedgerError>;
-    /// Makes the copy of a day, whole or not at all, in place of an earlier one of that day, and removes all but the
-    /// [`COPIES_MAX`] newest. False: text was deleted meanwhile, and there is no new copy. Other calls do not wait for it.
+    /// Makes the copy of a day, completely or not at all, in place of an earlier one of that day, and removes
+    /// all but the [`COPIES_MAX`] newest. False if text was deleted meanwhile; then there is no new copy.
+    /// Other calls do not wait for it.
     async fn copy(&self, day: Date) -> Result<bool, LedgerError>;
 }
 
-/// One entry of a file as last indexed: enough to see what an edit changed.
+/// One entry of a file as last indexed: enough to detect the changes of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileMark {
     pub entry: EntryId,
-    /// Changes when anything of the entry changes, an inline key included.
+    /// Changes with any part of the entry, an inline key included.
     pub digest: u64,
     /// The index rows that this file holds for the entry.
     pub docs: Vec<DocId>,
-    /// Another file holds a row of the entry. This file takes it over when the other one loses it.
+    /// Another file holds a row of the entry. If that file loses the row, this one takes it over.
     pub is_shared: bool,
 }
 
@@ -401,27 +411,27 @@ pub struct FileRecord {
     pub scope: Scope,
     pub owner: Owner,
     pub marks: Vec<FileMark>,
-    /// Why the file is quarantined, or what in it could not be read; none when all is well.
+    /// Why the file is quarantined, or which part was unreadable; none if the file is fine.
     pub problem: Option<String>,
 }
 
-/// An append to a vault file, to be recorded once the index shows it.
+/// An append to a vault file, recorded once the index shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileAppend {
-    /// The file just before; none when there was none.
+    /// The stat of the file just before; none if the file was new.
     pub before: Option<FileStat>,
-    /// The file after it, with the marks of what was appended.
+    /// The file after the append, with the marks of the appended entries.
     pub after: FileRecord,
 }
 
-/// A file that `status` and `/health` must name.
+/// A file that `status` and `/health` must report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenFile {
     pub path: VaultPath,
     pub problem: String,
 }
 
-/// The file-change ledger: which state of which vault file the index shows.
+/// The file-change ledger: the state of each vault file that the index shows.
 #[async_trait]
 pub trait FileChanges: Send + Sync + std::fmt::Debug {
     /// The stats of every recorded file.
@@ -430,12 +440,12 @@ pub trait FileChanges: Send + Sync + std::fmt::Debug {
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, LedgerError>;
     /// A file with its marks.
     async fn record(&self, path: &VaultPath) -> Result<Option<FileRecord>, LedgerError>;
-    /// Records a file's state, in place of what was recorded.
+    /// Records a file's state; replaces the earlier record.
     async fn put(&self, record: FileRecord) -> Result<(), LedgerError>;
-    /// Records appends: the new stat, and marks added to those that are there. One that does not follow the recorded
-    /// state changes nothing, since its marks would not be all that the file holds.
+    /// Records appends: the new stat, and more marks. An append that does not follow the recorded state
+    /// changes nothing, since the record would then miss marks of the file.
     async fn extend(&self, appends: Vec<FileAppend>) -> Result<(), LedgerError>;
-    /// How many files are recorded.
+    /// Number of recorded files.
     async fn count(&self) -> Result<usize, LedgerError>;
     /// The rows of an owner's facts in every project of an app.
     async fn facts(&self, app: &Name, owner: &Owner) -> Result<Vec<DocKey>, LedgerError>;
@@ -443,7 +453,7 @@ pub trait FileChanges: Send + Sync + std::fmt::Debug {
     async fn sharing(&self, of: Option<(&Scope, &Owner)>) -> Result<Vec<VaultPath>, LedgerError>;
     /// The users that have files in a tenant, in order.
     async fn users(&self, scope: &Scope) -> Result<Vec<Owner>, LedgerError>;
-    /// Forgets files.
+    /// Deletes the records of files.
     async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError>;
     /// Files with a problem.
     async fn broken(&self) -> Result<Vec<BrokenFile>, LedgerError>;

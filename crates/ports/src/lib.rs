@@ -1,7 +1,7 @@
-//! The small traits between the engine and the worlds that adapters own.
+//! The small traits between the engine and its adapters.
 //!
-//! Owns: the guarantees of each port, its limits and its errors. Never: an implementation. Every port has an in-memory
-//! fake and a contract suite in `testkit`; adapters run the same suite.
+//! Owns: the guarantees of each port, its limits and its errors. Never: an implementation. Every port has an
+//! in-memory fake and a contract suite in `testkit`; adapters run the same suite.
 
 mod clock;
 pub mod context_engine;

@@ -4,16 +4,16 @@ use async_trait::async_trait;
 use futures::future::join_all;
 use model::{EmbedderId, Vector};
 
-/// Purpose of an embedding. Some models want it marked in the text, and queries have a time budget of their own.
+/// Purpose of an embedding. Some models expect it in the text, and queries have a time budget of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EmbedPurpose {
-    /// Someone waits for it.
+    /// A query of somebody who waits.
     Query,
-    /// Something to be found later.
+    /// A text to find later.
     Passage,
 }
 
-/// Why texts could not be embedded.
+/// Reasons why texts were not embedded.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedError {
     /// The endpoint or model did not answer now; worth another try.
@@ -22,7 +22,7 @@ pub enum EmbedError {
     /// The endpoint refused; another try would be refused too.
     #[error("the embedding model refused: {reason}")]
     Refused { reason: String },
-    /// The answer has another shape than the configured model's.
+    /// The answer has other dimensions than the configured model.
     #[error("the embedding model returned vectors of {found} numbers, not {expected}")]
     Dimensions { expected: usize, found: usize },
 }
@@ -30,7 +30,7 @@ pub enum EmbedError {
 /// Text to vectors of unit length.
 #[async_trait]
 pub trait Embedder: Send + Sync + std::fmt::Debug {
-    /// Which model; stored with the index and compared at every open.
+    /// The model; stored with the index and compared at every open.
     fn id(&self) -> &EmbedderId;
     /// Whether embedding is so cheap (well below a millisecond a text) that a request may wait for it.
     fn is_instant(&self) -> bool;
@@ -38,7 +38,7 @@ pub trait Embedder: Send + Sync + std::fmt::Debug {
     async fn embed(&self, texts: &[&str], purpose: EmbedPurpose) -> Result<Vec<Vector>, EmbedError>;
 }
 
-/// Why passages could not be scored.
+/// Reasons why passages were not scored.
 #[derive(Debug, thiserror::Error)]
 pub enum RerankError {
     /// The endpoint did not answer now; worth another try.
@@ -52,8 +52,8 @@ pub enum RerankError {
 /// Scores passages by reading each together with the query.
 #[async_trait]
 pub trait Reranker: Send + Sync + std::fmt::Debug {
-    /// One finite score for each passage, in order; a greater one answers better. Scores of two calls do not compare.
-    /// The passages come as they were ranked, the best first.
+    /// One finite score for each passage, in order; a greater one means a better answer. Scores of different
+    /// calls are not comparable. The passages must be in ranked order, the best first.
     async fn rerank(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, RerankError>;
 }
 
@@ -78,13 +78,13 @@ pub struct ChatMessage {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
     pub messages: Vec<ChatMessage>,
-    /// The JSON schema that the answer must follow, as JSON text with the schema's name; used where the endpoint
-    /// offers structured output, and otherwise left to the prompt.
+    /// The JSON schema of the answer, as JSON text with the schema's name. It is used if the endpoint offers
+    /// structured output; otherwise the prompt must describe it.
     pub schema: Option<(String, String)>,
     pub tokens_max: u32,
-    /// A person waits for the answer, so it waits for nobody else's.
+    /// A person waits for the answer, so the request does not wait for other people's requests.
     pub is_awaited: bool,
-    /// The slot of a server with several that is to answer; none: the server chooses.
+    /// The slot of the server that is to answer; none: the server chooses.
     pub slot: Option<u32>,
     /// A picture or a sound in the last message: a part of its content in the chat dialect, as JSON text.
     pub attached: Option<String>,
@@ -124,10 +124,10 @@ pub enum ChatError {
     /// Not reachable, overloaded or out of time, after the adapter's own bounded retries.
     #[error("the chat model is not reachable: {reason}")]
     Unavailable { reason: String },
-    /// Refused for what the request is; another try would be refused too.
+    /// The endpoint refused this request; another try would be refused too.
     #[error("the chat model refused: {reason}")]
     Refused { reason: String },
-    /// Background work has used up the tokens of the day; tomorrow there are new ones.
+    /// Background work has used up the tokens of the day; it can continue tomorrow.
     #[error("the daily limit of {tokens_max} tokens for background work is used up")]
     OverBudget { tokens_max: u64 },
 }

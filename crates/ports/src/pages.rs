@@ -7,7 +7,7 @@ use model::{Owner, Page, Scope};
 
 use crate::{VaultError, VaultPath};
 
-/// Pages beside an owner's memory files.
+/// Pages next to an owner's memory files.
 #[async_trait]
 pub trait Pages: Send + Sync + std::fmt::Debug {
     /// The file of a page.
@@ -20,6 +20,6 @@ pub trait Pages: Send + Sync + std::fmt::Debug {
     async fn set_made(&self, scope: &Scope, owner: &Owner, ids: &BTreeSet<String>) -> Result<(), VaultError>;
     /// Removes the previous versions of an owner's pages: they can contain deleted text.
     async fn drop_previous(&self, scope: &Scope, owner: &Owner) -> Result<(), VaultError>;
-    /// Removes an owner's pages with their previous versions, and the ids of what was made.
+    /// Removes an owner's pages with their previous versions, and the ids of generated memories.
     async fn remove_pages(&self, scope: &Scope, owner: &Owner) -> Result<(), VaultError>;
 }

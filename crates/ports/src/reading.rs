@@ -21,12 +21,12 @@ impl From<Vec<u8>> for FileBytes {
     }
 }
 
-/// A document as it was read.
+/// The content of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadDocument {
     /// Never empty.
     pub title: String,
-    /// Empty where there is no prose.
+    /// Empty if there is no prose.
     pub summary: String,
     /// Its text from the start, at most [`BEGINNING_MAX_BYTES`].
     pub beginning: String,
@@ -42,7 +42,7 @@ pub const BEGINNING_MAX_BYTES: usize = 128 << 10;
 /// Errors of a reader of documents.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The file cannot become a document; reading it again gives the same.
+    /// The file cannot become a document; another try has the same result.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
     /// Other files are being read, or the reader cannot start; a later call may succeed.
@@ -53,11 +53,12 @@ pub enum ReadError {
     },
 }
 
-/// A reader of documents. It reads what `documents::read` reads and cuts it into the same topics. A file needs no more memory, no more
-/// processor time and no more patience than `documents` has limits for: one that would is refused with the limit. A file that ends the
-/// reader ends nothing else. Dropping a call ends its work.
+/// A reader of documents. It reads the same formats as `documents::read` and cuts them into the same topics.
+/// A file may use as much memory, processor time and waiting time as the limits of `documents` allow; beyond
+/// them it is refused, with the limit. A file that crashes the reader crashes nothing else. Dropping a call
+/// ends its work.
 #[async_trait]
 pub trait DocumentReader: Send + Sync + std::fmt::Debug {
-    /// Reads a file, given its `name` and the media type that the client declares, either of which may be empty.
+    /// Reads a file, given its `name` and the media type that the client declares; either may be empty.
     async fn read(&self, file: FileBytes, name: &str, media_type: &str) -> Result<ReadDocument, ReadError>;
 }

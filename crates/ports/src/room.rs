@@ -1,11 +1,12 @@
 //! Room on a disk, and why a write found none.
 //!
-//! Owns: the difference between a full and a read-only disk. Never: asking a file system; the vault does.
+//! Owns: the difference between a full and a read-only disk. Never: queries to a file system; the vault makes
+//! them.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
-/// Why a disk takes no writes.
+/// Why a disk accepts no writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
     /// No space, no file or no quota is left.
@@ -17,7 +18,8 @@ pub enum NoRoom {
 }
 
 impl NoRoom {
-    /// The reason, if an error or one of its causes is an [`io::Error`] that says so. Every adapter keeps such a cause.
+    /// The reason, if an error or one of its causes is an [`io::Error`] with that meaning. Every adapter
+    /// keeps such a cause.
     pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut cause = Some(error);
         while let Some(error) = cause {
@@ -29,7 +31,7 @@ impl NoRoom {
         None
     }
 
-    /// The same without the causes of an error.
+    /// The same for the error alone, without its causes.
     pub fn of_io(error: &io::Error) -> Option<Self> {
         match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some(Self::Full),
@@ -38,7 +40,7 @@ impl NoRoom {
         }
     }
 
-    /// The error that [`Self::of`] reads, with its cause.
+    /// An error that [`Self::of`] recognises, with its cause.
     pub fn because(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
         let kind = match self {
             Self::Full => ErrorKind::StorageFull,
@@ -48,12 +50,12 @@ impl NoRoom {
     }
 }
 
-/// What a file system says of itself.
+/// A file system's own report of its room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
     /// A folder on it.
     pub path: String,
-    /// Bytes that this process may still write.
+    /// Bytes that this process can still write.
     pub free_bytes: u64,
     pub total_bytes: u64,
     pub is_read_only: bool,

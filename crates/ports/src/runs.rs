@@ -32,9 +32,9 @@ model::worded! {
         /// Due after a quiet time without an event; each event restarts the time.
         Idle = "idle",
         Cron = "cron",
-        /// Enough has happened.
+        /// A number of events was reached.
         Counter = "counter",
-        /// A person asked for it.
+        /// A person triggered it.
         Manual = "manual",
     }
 }
@@ -85,28 +85,28 @@ impl Cost {
     }
 }
 
-/// How often work must be asked for before it is done.
+/// The number of requests for work before a run is queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Threshold {
-    /// So many times since the last run was queued.
+    /// Number of requests since the last run was queued.
     pub count: u32,
-    /// And not sooner than this after it.
+    /// Minimum time since the last run.
     pub cooldown: Duration,
 }
 
-/// A run to be queued.
+/// A run to queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRun {
     /// Printable text without spaces, `r_…`.
     pub id: RunId,
     pub work: Work,
-    /// The session that caused it, if one did; it is deleted with that session.
+    /// The session that caused it, if any; the run is deleted with that session.
     pub session: Option<SessionId>,
     pub cause: Cause,
-    /// Why, for people: one line that quotes no memory.
+    /// Reason for people: one line that quotes no memory.
     pub reason: String,
     pub run_at: Timestamp,
-    /// Counted first, where the work waits for a number.
+    /// If set, the request is only counted until the threshold is reached.
     pub threshold: Option<Threshold>,
 }
 
@@ -115,7 +115,7 @@ pub struct NewRun {
 pub struct Run {
     pub id: RunId,
     pub work: Work,
-    /// None also when several sessions called for it.
+    /// None also if several sessions caused it.
     pub session: Option<SessionId>,
     pub cause: Cause,
     pub reason: String,
@@ -142,7 +142,7 @@ pub struct Claim {
     pub limit: usize,
     /// Strategies whose runs may be claimed, whatever their cause.
     pub strategies: Vec<String>,
-    /// Strategies whose runs may be claimed if a person asked for them.
+    /// Strategies whose runs may be claimed if a person triggered them.
     pub by_hand: Vec<String>,
     pub now: Timestamp,
     pub lease_until: Timestamp,
@@ -152,31 +152,32 @@ pub struct Claim {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claimed {
     pub runs: Vec<Run>,
-    /// When the next of those that may be claimed is due, if none ends before; none when none waits.
+    /// When the next claimable run is due, if no running one ends before; none if none waits.
     pub next: Option<Timestamp>,
 }
 
-/// How an attempt ended.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It succeeded. Dead letters of the same work are made good by it, and go.
+    /// It succeeded. Dead letters of the same work are deleted.
     Done { change: String },
-    /// It failed and is tried again then.
+    /// It failed and is tried again at this time.
     Retry { error: String, at: Timestamp },
     /// It failed for good.
     GiveUp { error: String },
-    /// It was cut short through no fault of its own, and does not count; it is due again at once.
+    /// It was interrupted through no fault of its own; the attempt does not count, and the run is due again
+    /// at once.
     HandBack,
 }
 
-/// Which runs to list.
+/// Filter of runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunQuery {
-    /// None for those of every tenant.
+    /// None for every tenant.
     pub scope: Option<Scope>,
     pub strategy: Option<String>,
     pub state: Option<RunState>,
-    /// Only these; empty for all.
+    /// Only runs with these ids; empty for all.
     pub ids: Vec<RunId>,
     /// From 1.
     pub page: usize,
@@ -206,14 +207,14 @@ pub struct RunStats {
 /// an owner, and those that only the swept session caused.
 #[async_trait]
 pub trait Runs: Send + Sync + std::fmt::Debug {
-    /// Queues runs in one commit; for each the id under which the work waits, none where it was only counted.
+    /// Queues runs in one commit; returns for each the id of the waiting run, none if it was only counted.
     ///
-    /// Work that waits already absorbs the new run: an idle one moves to the later time, unless a person had asked; any
-    /// other cause brings it forward, but a failed one keeps its time, unless a person asks now. Work that runs does not absorb:
-    /// the new run waits behind it. An id that exists is left as it is.
+    /// Waiting work absorbs the new run: an idle one moves to the later time, unless a person triggered it;
+    /// any other cause brings it forward, but a failed one keeps its time, unless a person triggers it now.
+    /// Running work does not absorb: the new run waits after it. A run with a known id is ignored.
     async fn enqueue(&self, runs: Vec<NewRun>, now: Timestamp) -> Result<Vec<Option<RunId>>, LedgerError>;
-    /// Leases due runs, longest due first. Of one strategy, scope and owner, it leases only one, and none while another
-    /// runs. Runs that a person asked for come first.
+    /// Leases due runs, longest due first. Of one strategy, scope and owner, it leases only one, and none
+    /// while another runs. Runs that a person triggered come first.
     async fn claim(&self, claim: Claim) -> Result<Claimed, LedgerError>;
     /// Ends an attempt of `millis` milliseconds; does nothing if its lease is gone.
     async fn finish(
@@ -223,7 +224,7 @@ pub trait Runs: Send + Sync + std::fmt::Debug {
         millis: u64,
         now: Timestamp,
     ) -> Result<(), LedgerError>;
-    /// Adds to what a run and a day have cost.
+    /// Adds to the cost of a run and of a day.
     async fn charge(&self, id: &RunId, day: Date, cost: Cost) -> Result<(), LedgerError>;
     /// Cost of a day so far.
     async fn spent(&self, day: Date) -> Result<Cost, LedgerError>;
@@ -277,7 +278,7 @@ impl MemoryEvent {
         }
     }
 
-    /// The session in which it began, if it began in one.
+    /// The session in which the change began, if any.
     pub fn session(&self) -> Option<&SessionId> {
         match self {
             Self::EpisodeWritten { session, .. } | Self::CaseWritten { session, .. } => Some(session),

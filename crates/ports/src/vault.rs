@@ -1,5 +1,5 @@
-//! The Markdown vault as a port: entries appended once, files read without ever failing on their content, hand
-//! edits seen.
+//! The Markdown vault as a port: it appends each entry once, reads any file whatever its content, and reports
+//! hand edits.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub type VaultPath = Arc<str>;
 /// Errors of the vault.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
-    /// The path leaves the vault, goes through a link, or is none of the vault's own.
+    /// The path leaves the vault, goes through a link, or is not a path of the vault's own files.
     #[error("`{path}` is not a path inside the vault")]
     Outside { path: String },
     /// The file is broken in a way that makes writing to it unsafe; `sync` reports where.
@@ -43,7 +43,7 @@ pub struct FileStat {
     pub modified_ns: i128,
 }
 
-/// A place in a file that could not be read as an entry; its text stays in the file untouched.
+/// A place in a file that was unreadable as an entry; its text stays in the file untouched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryProblem {
     /// Counted from 1.
@@ -55,44 +55,44 @@ pub struct EntryProblem {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadEntry {
     pub entry: Entry,
-    /// Changes when anything of the entry changes, an inline key included; the same in every process.
+    /// Changes with any part of the entry, an inline key included; the same in every process.
     pub digest: u64,
 }
 
-/// A file as read: whatever could be read, and what could not.
+/// A file's readable entries and its problems.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedFile {
     pub stat: FileStat,
     pub entries: Vec<ReadEntry>,
-    /// Why the file as a whole is quarantined, if it is; then `entries` is what could still be read.
+    /// Why the whole file is quarantined, if it is; then `entries` are those that were still readable.
     pub broken: Option<String>,
     pub problems: Vec<EntryProblem>,
-    /// Ids of entries that are in the file and cannot be read.
+    /// Ids of unreadable entries in the file.
     pub unreadable: BTreeSet<EntryId>,
-    /// Whether nothing could be read, so that any entry may still be in the file.
+    /// Whether the file was unreadable as a whole, so that any entry may still be in it.
     pub is_unread: bool,
 }
 
-/// Where an append put entries.
+/// The file to which entries were appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     pub stat: FileStat,
-    /// The file's stat just before, so that the caller can distinguish its own append from a hand edit; none if the
-    /// file is new.
+    /// The file's stat just before, so that the caller can distinguish its own append from a hand edit; none
+    /// if the file is new.
     pub before: Option<FileStat>,
-    /// The entries that the file now contains, in the order given, each with its digest. An entry that was there before
-    /// has the digest of its text in the file.
+    /// The entries that the file now contains, in the given order, each with its digest. An entry that was
+    /// there before has the digest of its text in the file.
     pub ids: Vec<(EntryId, u64)>,
 }
 
 /// A change to one entry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Edit {
-    /// Puts this entry in the place of the one with its id.
+    /// Replaces the entry with the same id.
     Replace(Box<Entry>),
-    /// The same; at the end of the file where it has none of that id.
+    /// Replaces the entry with the same id, or appends it if the file has none.
     Put(Box<Entry>),
-    /// Takes the entry out.
+    /// Removes the entry.
     Remove(EntryId),
 }
 
@@ -101,7 +101,8 @@ pub enum Edit {
 pub struct VaultChange {
     pub paths: BTreeSet<VaultPath>,
     pub all: bool,
-    /// Files that are no memory may have changed, as notes beside it: the history records them, and no index has them.
+    /// Files that are no memory may have changed, such as notes: the history records them, and no index has
+    /// them.
     pub beside: bool,
 }
 
@@ -114,15 +115,15 @@ impl VaultChange {
     }
 }
 
-/// A file of the vault's folder that is no memory file, as a note or a page.
+/// A file of the vault's folder that is no memory file, such as a note or a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherFile {
     pub stat: FileStat,
-    /// Whose folder it is in.
+    /// The owner of its folder.
     pub owner: Option<(Scope, Owner)>,
 }
 
-/// Whether a text has what is looked for.
+/// Whether a text contains the searched text.
 pub type HasText = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// A file in the vault's folder that Quipu does not write, or cannot read.
@@ -130,11 +131,11 @@ pub type HasText = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 pub struct ForeignFile {
     /// Relative to the vault, for a person to read: a name need not be UTF-8.
     pub path: String,
-    /// It was read and has the text. Otherwise it is a folder or a file that cannot be read, or it is too large.
+    /// The file was read and has the text. Otherwise it is a folder, too large, or unreadable.
     pub is_read: bool,
 }
 
-/// What puts text into memory files and pages. The engine records each of these writes in the history.
+/// Writer of memory files and pages. The engine records each of its writes in the history.
 #[async_trait]
 pub trait VaultWriter: Send + Sync + std::fmt::Debug {
     /// Appends entries to their files and syncs them to disk. An entry whose id is already in the file is not written
@@ -142,8 +143,8 @@ pub trait VaultWriter: Send + Sync + std::fmt::Debug {
     /// removed first. A skill is a file of its own: it is written completely or not at all, and refused if another file
     /// is there. The cost depends on the entries, not on the file.
     async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError>;
-    /// Rewrites a file with these changes at once; all other bytes stay. A file without content, except for Quipu's
-    /// beginning, is removed; then there is no stat.
+    /// Applies these changes to a file in one rewrite; all other bytes stay. A file without content, except
+    /// for Quipu's front matter, is removed; then there is no stat.
     async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError>;
     /// Replaces `before`, a page's text, with another, atomically and durably, and keeps `before` as the page's previous version.
     /// An empty text removes the page. Returns false, without a change, if the page is not `before`.
@@ -160,82 +161,83 @@ pub trait VaultWriter: Send + Sync + std::fmt::Debug {
 /// Markdown on disk. All writes to one file are serialised by the adapter, across processes too.
 #[async_trait]
 pub trait Vault: Send + Sync + std::fmt::Debug {
-    /// The file that an entry belongs in: by scope, owner, kind, the date of its time in the configured zone, and the
-    /// ledger's name in the vault, if it has one.
+    /// The file that an entry belongs in: by scope, owner, kind, the date of its time in the configured zone,
+    /// and the ledger's name in the vault, if it has one.
     fn path_of(&self, entry: &Entry) -> VaultPath;
-    /// The name that tells this ledger's files from those of other ledgers that write to the vault; none while it knows of
-    /// no other.
+    /// The name that distinguishes this ledger's files from those of other ledgers that write to the vault;
+    /// none while it knows of no other.
     fn name(&self) -> Option<Arc<str>> {
         None
     }
-    /// Takes a name for good; it is on disk when this returns.
+    /// Adopts a name permanently; it is on disk when this returns.
     async fn take_name(&self, name: &str) -> Result<(), VaultError> {
         let _ = name;
         Ok(())
     }
-    /// Whether a file is one that this ledger alone writes, by its name.
+    /// Whether the name of a file marks it as written by this ledger alone.
     fn is_named(&self, path: &VaultPath) -> bool {
         let _ = path;
         false
     }
     /// The folder of a scope's files, without a slash at its end.
     fn folder_of(&self, scope: &Scope) -> String;
-    /// Reads a file; none when it does not exist. Never fails on what it contains.
+    /// Reads a file; none if it does not exist. Its content never causes an error.
     async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError>;
-    /// A file's stat without reading it; none when it does not exist.
+    /// A file's stat without reading it; none if it does not exist.
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
         Ok(self.read(path).await?.map(|file| file.stat))
     }
-    /// Every memory file there is, sorted by path.
+    /// Every memory file, sorted by path.
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError>;
-    /// Removes all files of an owner, or of a whole scope when no owner is given, with what libraries keep beside them
-    /// ([`crate::Shelf`]); returns the paths of memory files.
+    /// Removes all files of an owner, or of a whole scope when no owner is given, with the library files next
+    /// to them ([`crate::Shelf`]); returns the paths of memory files.
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError>;
     /// Vault entries of the last scan that are neither a plain file nor a folder: links, pipes, sockets, devices.
     fn strangers(&self) -> Vec<VaultPath> {
         Vec::new()
     }
-    /// Room on the vault's disk now; none if the file system does not say.
+    /// Room on the vault's disk now; none if the file system does not report it.
     fn room(&self) -> Option<Room> {
         None
     }
-    /// Fails while the vault's folder is away or is another one, as with a disk that is not mounted. Then nothing that is
-    /// not found counts as deleted, and no call writes.
+    /// Fails while the vault's folder is missing or is another vault's, as with an unmounted disk. Then a
+    /// missing file does not count as deleted, and no call writes.
     async fn is_present(&self) -> Result<(), VaultError> {
         Ok(())
     }
-    /// An entry as its file has it.
+    /// The text of an entry in its file.
     fn text_of(&self, entry: &Entry) -> VersionText;
-    /// The entry of such a text in a file; none if it is of another program.
+    /// The entry of such a text in a file; none if another program wrote it.
     fn entry_of(&self, path: &VaultPath, text: &str) -> Option<Entry>;
-    /// A file with entries of such texts; none if the path is no memory file's.
+    /// The content of a file with such texts as entries; none if the path is no memory file's.
     fn file_of(&self, path: &VaultPath, texts: &[&str]) -> Option<String>;
-    /// The files that are no memory files, sorted by path; without links, and names that begin with `.`, `#` or `~`.
+    /// The files that are no memory files, sorted by path; without links, and names that begin with `.`, `#`
+    /// or `~`.
     async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {
         Ok(Vec::new())
     }
-    /// The bytes of such a file; none when it does not exist.
+    /// The bytes of such a file; none if it does not exist.
     async fn bytes(&self, path: &VaultPath) -> Result<Option<Vec<u8>>, VaultError> {
         let _ = path;
         Ok(None)
     }
-    /// Whether the history that an earlier version kept lies beside the folder.
+    /// Whether the history of an earlier version exists next to the folder.
     async fn has_old_history(&self) -> Result<bool, VaultError> {
         Ok(false)
     }
-    /// Deletes that history; whether there was one.
+    /// Deletes that history; returns whether there was one.
     async fn delete_old_history(&self) -> Result<bool, VaultError> {
         Ok(false)
     }
-    /// The files below a folder that are none of Quipu's and may have a text, sorted; and the folder of a git repository that is
-    /// in the vault's.
+    /// The files below a folder that are not Quipu's and may contain a text, sorted; and the folder of a git
+    /// repository in the vault's folder.
     async fn foreign(&self, _folder: &str, _has: HasText) -> Result<Vec<ForeignFile>, VaultError> {
         Ok(Vec::new())
     }
-    /// The deletions that are not finished, as [`Vault::set_going`] left them.
+    /// The unfinished deletions, as [`Vault::set_going`] recorded them.
     async fn going(&self) -> Result<Vec<String>, VaultError>;
-    /// Notes the deletions that are not finished, each a line.
+    /// Records the unfinished deletions, each as a line.
     async fn set_going(&self, deletions: &[String]) -> Result<(), VaultError>;
-    /// Waits until files may have changed, together with everything else that changed in the same moment.
+    /// Waits until files may have changed; changes of the same moment are in one answer.
     async fn changed(&self) -> VaultChange;
 }
