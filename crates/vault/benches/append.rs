@@ -1,7 +1,7 @@
-//! What an append costs as its file grows: `cargo bench -p vault`.
+//! The cost of an append as its file grows: `cargo bench -p vault`.
 //!
-//! Owns: the proof that an append costs the entry, not the file. The time is the disk's sync, so the last column, the
-//! same append with the look that `fresh` saves, shows what growing with the file would be like.
+//! Owns: the proof that the cost depends on the entry, not on the file. The time is that of the disk's sync.
+//! The last column is the same append with the check that `fresh` saves; its cost grows with the file.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use testkit::vault::samples::{episode, zone};
 use tokio::runtime::Runtime;
 use vault::MarkdownVault;
 
-/// How often each append is repeated; the median counts.
+/// Number of repetitions of each append; the median counts.
 const APPENDS: usize = 50;
 
 #[derive(Debug)]

@@ -1,6 +1,7 @@
-//! The turns of one who copies a vault's files while other processes write to them.
+//! Locks for a process that copies a vault's files while other processes write to them.
 //!
-//! Owns: that a file is copied between two writes, never in the middle of one. Never: which files, or where to.
+//! Owns: that a file is copied between two writes, never in the middle of one. Never: the choice of files, or
+//! their destination.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -12,14 +13,14 @@ use crate::vault::LOCKS;
 #[derive(Debug)]
 pub struct FileTurns(Option<Locks>);
 
-/// Nobody writes to the file until this is dropped.
+/// Blocks writes to the file until this is dropped.
 #[derive(Debug)]
 pub struct FileTurn {
     _lock: Option<Locked>,
 }
 
 impl FileTurns {
-    /// A folder without locks, or on a disk that is read-only, has nobody who writes.
+    /// The locks of a vault; none if it has no lock files or its disk is read-only, since then nobody writes.
     pub fn open(vault: &Path) -> io::Result<Self> {
         match Locks::open(&vault.join(LOCKS)) {
             Ok(locks) => Ok(Self(Some(locks))),
@@ -30,7 +31,7 @@ impl FileTurns {
         }
     }
 
-    /// Waits, blocking, until nobody writes to a file of the vault.
+    /// Waits, blocking, until no process writes to a file of the vault.
     pub fn wait(&self, path: &str) -> io::Result<FileTurn> {
         let lock = self.0.as_ref().map(|locks| locks.blocking_turn(path).lock());
         Ok(FileTurn {

@@ -1,6 +1,6 @@
-//! Every change to the disk that the vault makes, one method each: the seam that a test breaks at the n-th change.
+//! Every change of the vault to the disk, one method each: the seam that a test breaks at the n-th change.
 //!
-//! Owns: when files and folders are synced. Never: deciding what to write.
+//! Owns: when files and folders are synced. Never: the decision to write.
 
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
@@ -9,19 +9,19 @@ use std::path::Path;
 
 use ports::Room;
 
-/// Changes to a disk; each is on disk when it returns, but for a folder's own entries, which `sync` makes durable.
+/// Changes to a disk. Each is durable when it returns, except entries of folders, which `sync` makes durable.
 pub(crate) trait Disk: Send + Sync + Debug {
-    /// Creates a folder; one that is there is fine.
+    /// Creates a folder, unless it exists.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
-    /// Writes a whole file, in place of what was there.
+    /// Writes a whole file and replaces an existing one.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Adds to the end of a file, which is created if need be.
+    /// Appends to a file; creates it if needed.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Cuts a file to a length.
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()>;
-    /// Puts a file in the place of another at once.
+    /// Renames a file and replaces the target atomically.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Removes a file; one that is not there is fine.
+    /// Removes a file, if it exists.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Makes a file's content or a folder's entries durable.
     fn sync(&self, path: &Path) -> io::Result<()>;
@@ -37,7 +37,7 @@ impl Disk for RealDisk {
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        // A link that lies in wait under this name is removed, not followed.
+        // An attacker's link under this name is removed, not followed.
         self.remove(path)?;
         let mut file = File::create_new(path)?;
         file.write_all(bytes)?;

@@ -1,6 +1,6 @@
 //! Files in the vault that are not the vault's own.
 //!
-//! Owns: finding those that may have some text. Never: changing or deleting them.
+//! Owns: finding those that may contain a text. Never: changing or deleting them.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -17,7 +17,7 @@ use crate::write::TORN;
 /// A larger file is not read.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The files below a folder, and what was torn off those in it, that are or may be among those which have a text. Links
+/// The files below a folder, and the torn parts of its files, that contain a text or may contain it. Links
 /// are not followed.
 pub(crate) fn foreign(
     tree: &Tree,
@@ -55,12 +55,12 @@ fn walk(
         } else if kind.is_file() {
             let may_have =
                 read(&path).map(|text| text.map_or(Some(false), |text| has(&text).then_some(true)));
-            // Quipu's own files are many: those without the text are not parsed.
+            // Quipu's own files are many, so those without the text are not parsed.
             may_have.map(|is_read| is_read.filter(|_| !is_own(tree, zone, &path)))
         } else {
             Ok(None)
         };
-        // What cannot be read is named and keeps nothing else from being looked at.
+        // An unreadable file is reported; the walk continues.
         if let Some(is_read) = is_read.unwrap_or(Some(false)) {
             let path = path.strip_prefix(tree.root()).unwrap_or(&path);
             let path = path.to_string_lossy().into_owned();
@@ -70,7 +70,7 @@ fn walk(
     Ok(())
 }
 
-/// Whether a file is Quipu's and can be read as such.
+/// Whether a file is Quipu's and readable as such.
 fn is_own(tree: &Tree, zone: &Zone, path: &Path) -> bool {
     if path.file_name().is_some_and(|name| name == MADE) {
         return true;

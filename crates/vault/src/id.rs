@@ -1,4 +1,4 @@
-//! Which vault a folder is: an id in a file, which the ledger's side keeps too.
+//! The identity of a vault's folder: an id in a file, of which the ledger's side keeps a copy.
 //!
 //! Owns: the file's form, which carries a version. Never: the choice of an id.
 
@@ -10,12 +10,12 @@ use ports::VaultError;
 
 use crate::tree::{Tree, io_error};
 
-/// The file in the vault's folder. It is no memory.
+/// The file in the vault's folder. It contains no memory.
 pub const ID_FILE: &str = ".quipu";
 /// The first line; the second one is the id.
 const HEAD: &str = "quipu vault 1";
 
-/// Tells a vault from every other one.
+/// Distinguishes a vault from every other one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VaultId(String);
 
@@ -25,7 +25,7 @@ impl VaultId {
         Self(format!("{high:016x}{low:016x}"))
     }
 
-    /// Reads a file with an id; none where no file is.
+    /// Reads a file with an id; none if there is no file.
     pub fn read(file: &Path) -> io::Result<Option<Self>> {
         let text = match fs::read_to_string(file) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -43,7 +43,7 @@ impl VaultId {
         }
     }
 
-    /// Writes such a file: whole or not at all, and on disk when it returns.
+    /// Writes a file with the id: completely or not at all, and on disk when it returns.
     pub fn write(&self, file: &Path) -> io::Result<()> {
         let mut beside = file.as_os_str().to_owned();
         beside.push(".tmp");
@@ -58,7 +58,7 @@ impl VaultId {
         Ok(())
     }
 
-    /// Whether the folder of a vault still is the one with this id.
+    /// Fails unless the vault's folder has this id.
     pub(crate) fn check(&self, tree: &Tree) -> Result<(), VaultError> {
         match Self::read(&tree.root().join(ID_FILE)) {
             Ok(Some(there)) if there == *self => Ok(()),

@@ -1,15 +1,15 @@
 //! Memory on disk: Markdown files below one folder, written so that no crash loses or doubles an entry.
 //!
-//! Owns: the files of the vault and their watcher. Never: the content of a file (`markdown`), or a path, name or link
-//! that leaves the folder.
+//! Owns: the files of the vault and their watcher. Never: the content of a file (`markdown`), or a path, name
+//! or link that leaves the folder.
 //!
-//! A writer holds a lock of the process and of the machine for the file. An append is one write and one sync. A
-//! replacement of a file is written beside it and renamed. Below `.torn/` are incomplete entries that a crash left and
-//! no retry completed.
+//! A writer holds a lock of the process and of the machine for the file. An append is one write and one sync.
+//! A replacement of a file is written next to it and renamed. `.torn/` holds incomplete entries that a crash
+//! left and no retry completed.
 //!
-//! Reading order: [`MarkdownVault`], `pages` (what is kept at hand), [`write`] (append, edit, remove), [`tree`] (paths, links, listing),
-//! [`disk`] (the seam that tests break), [`locks`], [`watch`], [`shelf`] (what libraries keep beside their memory),
-//! [`copy`] (for those who copy the files), [`id`] (which vault it is).
+//! Reading order: [`MarkdownVault`], `pages` (core memory), [`write`] (append, edit, remove), [`tree`]
+//! (paths, links, listing), [`disk`] (the seam that tests break), [`locks`], [`watch`], [`shelf`] (library
+//! files next to memory), [`copy`] (for processes that copy the files), [`id`] (the identity of a vault).
 
 mod copy;
 mod disk;

@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// How many files can be written at once.
+/// Number of files that can be written at once.
 const LOCKS: u64 = 16;
 
 /// The locks of one vault.
 #[derive(Debug)]
 pub(crate) struct Locks(Vec<Arc<Mutex<File>>>);
 
-/// The process's turn; [`ProcessTurn::lock`] gets the machine's.
+/// The lock within the process; [`ProcessTurn::lock`] adds the machine's.
 #[derive(Debug)]
 pub(crate) struct ProcessTurn(OwnedMutexGuard<File>);
 
@@ -38,7 +38,7 @@ impl Locks {
         (0..LOCKS).map(open).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Waits for the process's turn to write to a path.
+    /// Waits for the process's lock of a path.
     pub(crate) async fn turn(&self, path: &str) -> ProcessTurn {
         ProcessTurn(self.of(path).lock_owned().await)
     }
@@ -49,7 +49,7 @@ impl Locks {
     }
 
     fn of(&self, path: &str) -> Arc<Mutex<File>> {
-        // Written out, because every version of the program must choose the same lock for a path.
+        // The hash is written out here: every version of the program must choose the same lock for a path.
         let hash = path
             .bytes()
             .fold(0u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
@@ -68,7 +68,7 @@ impl ProcessTurn {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // The system takes the lock back when the file is closed, at the latest.
+        // The system releases the lock when the file is closed, at the latest.
         if let Err(error) = self.0.unlock() {
             tracing::warn!(%error, "cannot release a lock of the vault");
         }

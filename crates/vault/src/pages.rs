@@ -1,7 +1,7 @@
-//! The pages of an owner: `users/<name>/MEMORY.md` and its like, beside the folders of memories.
+//! The pages of an owner: `users/<name>/MEMORY.md` and the others, next to the folders of memories.
 //!
-//! Owns: the pages, their previous versions below `.previous/`, and `.made`, a list of ids. Never: the text of a page,
-//! or a memory file.
+//! Owns: the pages, their previous versions below `.previous/`, and `.made`, a list of ids. Never: the text
+//! of a page, or a memory file.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,13 @@ use crate::MarkdownVault;
 use crate::tree::{Tree, io_error};
 use crate::write::Writer;
 
-/// Where the previous versions are, in the owner's folder.
+/// Folder of previous versions in the owner's folder.
 const PREVIOUS: &str = ".previous";
 
-/// The list of what was made, in the owner's folder.
+/// List of generated memories in the owner's folder.
 pub(crate) const MADE: &str = ".made";
 
-/// The list of the ledger of a name, or of the only one.
+/// The list of the ledger with a name, or of the only ledger.
 fn made_of(scope: &Scope, owner: &Owner, name: Option<&str>) -> VaultPath {
     let folder = markdown::place::folder_of(scope, Some(owner));
     let of = name.map_or_else(String::new, |name| format!(".{name}"));
@@ -36,7 +36,7 @@ pub(crate) fn previous_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath
     format!("{folder}/{PREVIOUS}/{}", page.as_str()).into()
 }
 
-/// A page's text; none when nothing is there.
+/// A page's text; none if there is no page.
 pub(crate) fn read(writer: &Writer, path: &str) -> Result<Option<String>, VaultError> {
     let spot = writer.tree.spot(path)?;
     if spot.metadata.is_none() {
@@ -51,7 +51,7 @@ pub(crate) fn read(writer: &Writer, path: &str) -> Result<Option<String>, VaultE
     text.map(Some)
 }
 
-/// Puts a text where a page is, if that is still `before`.
+/// Replaces a page's text, if it is still `before`.
 pub(crate) fn put(writer: &Writer, path: &str, before: Option<&str>, text: &str) -> Result<bool, VaultError> {
     let spot = writer.tree.spot(path)?;
     if read(writer, path)?.as_deref() != before {

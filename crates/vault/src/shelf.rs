@@ -1,6 +1,7 @@
-//! Files of libraries beside their memory.
+//! Files of libraries next to their memory.
 //!
-//! Owns: `originals/` and `.taxonomy.md` in a library's folder, as port [`Shelf`]. Never: memory, or a name that leads out.
+//! Owns: `originals/` and `.taxonomy.md` in a library's folder, as port [`Shelf`]. Never: memory, or a name
+//! that leads outside.
 
 use std::fs;
 use std::io::{self, Read as _, Seek as _};
@@ -15,10 +16,10 @@ use crate::tree::{io_error, outside};
 use crate::vault::MarkdownVault;
 use crate::write::Writer;
 
-/// Bytes of a file on a disk that are in memory at a time.
+/// Bytes of a copied file that are in memory at a time.
 const PIECE_BYTES: u64 = 4 << 20;
 
-/// Where a file of a library is, if it is one that a library keeps.
+/// The path of a library's file; an error for other names.
 fn path_of(scope: &Scope, library: &Owner, name: &str) -> Result<String, VaultError> {
     let is_kept = name == TAXONOMY || name == ORIGINALS || name.starts_with(&format!("{ORIGINALS}/"));
     if library.kind != OwnerKind::Library || !is_kept {
@@ -69,7 +70,8 @@ impl Writer {
         }
     }
 
-    /// Discards all that the libraries in a folder, or the one that the folder is of, keep beside their memory.
+    /// Removes the library files next to memory: of all libraries in a folder, or of the library whose folder
+    /// it is.
     pub(crate) fn clear_shelves(&self, folder: &str) -> Result<(), VaultError> {
         let libraries = format!("{folder}/libraries");
         let mut folders = vec![folder.to_owned()];

@@ -1,4 +1,5 @@
-//! The real vault keeps the port's contract, and what only a disk can do to it: links, crashes, saves, events.
+//! The real vault keeps the port's contract, also under conditions of a real disk: links, crashes, saves,
+//! events.
 
 mod away;
 mod crashes;
@@ -25,7 +26,7 @@ use crate::MarkdownVault;
 use crate::disk::{Disk, RealDisk};
 use crate::watch::Watching;
 
-/// A clock for which no time passes, and no wait takes any.
+/// A clock that stands still; sleeps end at once.
 #[derive(Debug)]
 struct NoTime;
 
@@ -44,7 +45,7 @@ impl Clock for NoTime {
     }
 }
 
-/// The disk without its syncs, which cost most of the time and which no test can see.
+/// The disk without its syncs: they take most of the time, and no test can observe them.
 #[derive(Debug)]
 struct FastDisk;
 
@@ -152,7 +153,7 @@ async fn keeps_the_contract() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_on_a_disk_is_kept_whole_from_its_first_byte() {
+async fn an_original_is_stored_completely_whatever_the_position_of_its_file() {
     let folder = Folder::new();
     let bytes: Vec<u8> = (0..9_000_000_u32)
         .flat_map(u32::to_le_bytes)
@@ -176,7 +177,7 @@ async fn keeps_the_contract_of_pages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_named_after_a_person_is_that_persons() {
+async fn a_folder_named_after_a_person_becomes_that_persons() {
     let folder = Folder::new();
     let text = b"- I live in Graz.\n";
     write(&folder.at("default/default/users/Daniel/facts/mine.md"), text);
@@ -217,7 +218,7 @@ async fn a_folder_named_after_a_person_is_that_persons() {
         Timestamp::default(),
         "the time at which it was saved"
     );
-    // Nothing is mixed where both are there: the one is told of, the other stays.
+    // If both folders exist, they are not mixed: the misnamed one is reported and stays.
     let both = folder
         .vault
         .read(&"default/default/users/Eva/facts/2023-05-08.md".into())
@@ -231,7 +232,7 @@ async fn a_folder_named_after_a_person_is_that_persons() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_in_utf_16_is_read_and_not_written() {
+async fn a_file_in_utf_16_can_be_read_but_not_written() {
     let folder = Folder::new();
     let [one, two] = ["af_1", "af_2"].map(|id| testkit::vault::samples::fact("ann", id, "2023-05-08", id));
     let path = at(&one);

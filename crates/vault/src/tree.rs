@@ -1,7 +1,7 @@
 //! The vault's folder: the paths inside it, their state, and the list of all files.
 //!
-//! Owns: the refusal of links and of whatever is not a plain file or folder. Never: writing, or reading a file that
-//! is no memory file.
+//! Owns: the refusal of links and of everything else that is not a plain file or folder. Never: writing, or
+//! reading a file that is no memory file.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
@@ -15,7 +15,7 @@ use model::{Owner, Scope};
 use parking_lot::Mutex;
 use ports::{FileStat, OtherFile, VaultError, VaultPath};
 
-/// Every system takes a path of this length.
+/// Every system accepts a path of this length.
 const LONG_PATH_BYTES: usize = 1_000;
 
 /// The vault's folder.
@@ -30,12 +30,12 @@ pub(crate) struct Tree {
 #[derive(Debug)]
 pub(crate) struct Spot {
     pub(crate) path: PathBuf,
-    /// None when nothing is there.
+    /// None if nothing is there.
     pub(crate) metadata: Option<Metadata>,
 }
 
 impl Spot {
-    /// A folder or a pipe with the name of a memory file is nothing to write to.
+    /// Refuses a folder, a pipe or another special file with the name of a memory file.
     pub(crate) fn check_plain(&self, path: &str) -> Result<(), VaultError> {
         let is_other = self.metadata.as_ref().is_some_and(|metadata| !metadata.is_file());
         if is_other { Err(outside(path)) } else { Ok(()) }
@@ -47,14 +47,14 @@ pub(crate) fn outside(path: &str) -> VaultError {
     VaultError::Outside { path }
 }
 
-/// An error of the disk, with the path that it is about.
+/// An error of the disk, with its path.
 pub(crate) fn io_error(path: &str) -> impl FnOnce(io::Error) -> VaultError {
     let path = path.to_owned();
     move |source| VaultError::Io { path, source }
 }
 
 impl Tree {
-    /// The vault in a folder that is there; only here a link is followed, to where the owner of the machine put it.
+    /// The vault in an existing folder. Only this path may be a link: the machine's owner chose its target.
     pub(crate) fn open(root: &Path) -> io::Result<Self> {
         let root = root.canonicalize()?;
         let strangers = Arc::default();
@@ -65,7 +65,7 @@ impl Tree {
         &self.root
     }
 
-    /// Where a path leads, if every part of it is a plain name and none a link. `path` may name a folder.
+    /// The place of a path, if every part of it is a plain name and none is a link. `path` may name a folder.
     pub(crate) fn spot(&self, path: &str) -> Result<Spot, VaultError> {
         let mut full = self.root.clone();
         let mut metadata = None;
@@ -104,8 +104,8 @@ impl Tree {
         }
     }
 
-    /// Gives folders that a person named after an owner the names that keep owners apart: `Ann` becomes `Ann=1`, unless that is
-    /// there already.
+    /// Renames folders that a person named after an owner to the names that keep owners apart: `Ann` becomes
+    /// `Ann=1`, unless that exists.
     pub(crate) fn adopt(&self) {
         for app in self.folders("") {
             for project in self.folders(&app) {
@@ -141,7 +141,7 @@ impl Tree {
         }
     }
 
-    /// The folders in a folder, by their paths; a link is none.
+    /// The paths of the folders in a folder, without links.
     fn folders(&self, path: &str) -> Vec<String> {
         let entries = fs::read_dir(self.root.join(path)).into_iter().flatten().flatten();
         let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
@@ -169,7 +169,8 @@ impl Tree {
         Ok(files)
     }
 
-    /// Entries of the last scan in the place of memory that are neither a plain file nor a folder, and still are not.
+    /// Entries of the last scan in the place of memory that are neither a plain file nor a folder, and still
+    /// exist as such.
     pub(crate) fn strangers(&self) -> Vec<VaultPath> {
         let is_stranger = |path: &VaultPath| {
             let metadata = self.root.join(&**path).symlink_metadata();
@@ -191,7 +192,7 @@ impl Tree {
         self.walk(folder, |_| {})
     }
 
-    /// Every file that is no memory file and that the history has, sorted by path.
+    /// Every file that the history covers and that is no memory file, sorted by path.
     pub(crate) fn others(&self) -> Vec<OtherFile> {
         let mut others = Vec::new();
         self.each("", is_kept, |path, metadata| {
@@ -221,7 +222,8 @@ impl Tree {
         found
     }
 
-    /// All that is no folder, below a folder, in the folders that are entered.
+    /// Calls `meets` with everything except folders below a folder; it walks into the folders that `enters`
+    /// accepts.
     fn each(&self, folder: &str, enters: impl Fn(&str) -> bool, mut meets: impl FnMut(String, &Metadata)) {
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
@@ -255,25 +257,25 @@ impl Tree {
     }
 }
 
-/// Whether a path is longer than any call takes.
+/// Whether a path is longer than any call accepts.
 fn is_unreachable(path: &Path) -> bool {
     let is_refused = |error: io::Error| error.kind() == io::ErrorKind::InvalidFilename;
     path.as_os_str().len() > LONG_PATH_BYTES && path.symlink_metadata().is_err_and(is_refused)
 }
 
-/// Whose folder a file is in.
+/// The owner of the folder that a file is in.
 fn owner_of(path: &str) -> Option<(Scope, Owner)> {
     let (at, _) = path.match_indices('/').nth(3)?;
     let place = Place::of(&format!("{}/facts/any.md", &path[..at])).ok()?;
     Some((place.scope, place.owner))
 }
 
-/// Whether the history may have a path: no name in it begins with one of these.
+/// Whether the history may cover a path: no name in it begins with one of these characters.
 pub(crate) fn is_kept(path: &str) -> bool {
     !path.split('/').any(|name| name.starts_with(['.', '#', '~']))
 }
 
-/// Whether memory files can be below a folder: whether some path through it is one's.
+/// Whether memory files can be below a folder: some path through it is a memory file's.
 pub(crate) fn may_hold_memory(path: &str) -> bool {
     let below = ["a", "users", "a", "facts", "SKILL.md"];
     let depth = path.matches('/').count();

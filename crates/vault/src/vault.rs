@@ -28,16 +28,16 @@ use crate::tree::{Tree, io_error, outside};
 use crate::watch::{Watch, Watching};
 use crate::write::Writer;
 
-/// Where the lock files are.
+/// Folder of the lock files.
 pub(crate) const LOCKS: &str = ".locks";
 
-/// The note of deletions that are not finished.
+/// File with the list of unfinished deletions.
 const GOING: &str = ".forgetting";
 
-/// Where the git repository is that builds before 0.2 kept in the folder, beside it.
+/// Name of the git repository next to the vault's folder. Builds before 0.2 kept it in the folder.
 pub const OLD_HISTORY: &str = "history.before.git";
 
-/// The folder of that history, if it is there.
+/// The folder of that history, if it exists.
 fn old_history(writer: &Writer) -> Option<PathBuf> {
     let old = writer.tree.root().parent()?.join(OLD_HISTORY);
     old.symlink_metadata()
@@ -56,12 +56,13 @@ pub struct MarkdownVault {
     watch: Watch,
     id: Option<VaultId>,
     name: Arc<Mutex<Option<Arc<str>>>>,
-    /// Where the name is kept.
+    /// The file with the ledger's name.
     name_file: Option<PathBuf>,
 }
 
 impl MarkdownVault {
-    /// Opens the vault in a folder, which is created if it is not there; new files are named after dates in `zone`.
+    /// Opens the vault in a folder, which is created if it does not exist; new files are named after dates in
+    /// `zone`.
     pub fn open(root: impl Into<PathBuf>, zone: Zone, clock: Arc<dyn Clock>) -> Result<Self, VaultError> {
         let watching = Watching {
             events: true,
@@ -82,7 +83,7 @@ impl MarkdownVault {
         let tree = Tree::open(root).map_err(io_error(&shown))?;
         let locks = match open_locks(&tree) {
             Ok(locks) => OnceCell::new_with(Some(locks)),
-            // Such a disk can be read; the first write opens them.
+            // Such a disk can be read; the first write opens the locks.
             Err(error) if NoRoom::of(&error).is_some() => OnceCell::new(),
             Err(error) => return Err(error),
         };
@@ -96,13 +97,13 @@ impl MarkdownVault {
         })
     }
 
-    /// Takes a folder for this vault only while it has this id.
+    /// Requires this id of the folder; a folder with another id counts as missing.
     #[must_use]
     pub fn known_as(self, id: Option<VaultId>) -> Self {
         Self { id, ..self }
     }
 
-    /// Keeps the ledger's name in a file, which is beside the ledger.
+    /// Keeps the ledger's name in a file next to the ledger.
     pub fn named_in(self, file: PathBuf) -> Result<Self, VaultError> {
         let name = match std::fs::read_to_string(&file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -116,7 +117,7 @@ impl MarkdownVault {
         })
     }
 
-    /// Runs work on a file in its turn, where it may block.
+    /// Runs work on a file under its lock, on a thread that may block.
     pub(crate) async fn in_turn<T: Send + 'static>(
         &self,
         path: &VaultPath,
@@ -411,7 +412,8 @@ fn read(tree: &Tree, zone: &Zone, path: &VaultPath) -> Result<Option<ParsedFile>
     let Some(metadata) = tree.spot(path)?.metadata else {
         return Ok(None);
     };
-    // Before the content is read: a change in between makes the file look changed, and it is read again.
+    // Taken before the content is read: a change in between makes the file look changed, and it is read
+    // again.
     let stat = Tree::stat(path, &metadata);
     let place = match Place::of(path) {
         Ok(place) => place.saved_at(stat.modified_ns),

@@ -1,6 +1,6 @@
-//! Changes that others make: file events, or looking again from time to time where there are none.
+//! Changes by other programs: from file events or, without events, from scans.
 //!
-//! Owns: the watcher, and putting together what happened in one moment. Never: deciding what a change means.
+//! Owns: the watcher, and merging the changes of one moment. Never: the meaning of a change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,18 +15,18 @@ use tokio::sync::{Notify, OnceCell};
 
 use crate::tree::{Tree, is_kept, may_hold_memory};
 
-/// How long one moment is: an editor's save is several events.
+/// Length of one moment: an editor's save is several events.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// How many paths are kept apart; with more, everything is looked at.
+/// Maximum number of paths recorded; beyond it the change is "all".
 const PATHS_MAX: usize = 10_000;
 
-/// How a vault is watched.
+/// The way to watch a vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Watching {
     /// Whether to ask the system for events.
     pub(crate) events: bool,
-    /// How often to look when the system gives none.
+    /// Interval of scans if the system gives no events.
     pub(crate) rescan: Duration,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Watch {
 enum WatchSource {
     /// Dropping the watcher ends the events.
     Events(Arc<Mutex<RecommendedWatcher>>),
-    /// The files when last looked at.
+    /// The files at the last scan.
     Rescans(Mutex<Seen>),
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Pending {
 #[derive(Debug, Default)]
 struct News {
     change: VaultChange,
-    /// New folders: files may have come to be in them before the system watched them.
+    /// New folders: files may have been created in them before the system watched them.
     folders: BTreeSet<String>,
 }
 
@@ -153,13 +153,14 @@ impl Watch {
         change
     }
 
-    /// Finds the files that came to be in a new folder before the system watched it.
+    /// Finds files created in a new folder before the system watched it.
     async fn look_into_new_folders(&self, watcher: &Arc<Mutex<RecommendedWatcher>>) {
         let folders = self.pending.news().folders.clone();
         for folder in folders {
             let (tree, watcher, below) = (self.tree.clone(), watcher.clone(), folder.clone());
             let files = blocking(move || {
-                // The watcher gets to new folders when it likes; after this it has, and nothing more is missed.
+                // The watcher reaches new folders with a delay; after this call it has reached this one, and
+                // no more events are missed.
                 let watched = held(&watcher).watch(&tree.root().join(&below), RecursiveMode::Recursive);
                 if let Err(error) = watched {
                     tracing::debug!(folder = %below, %error, "cannot watch a new folder; it may already be gone");
@@ -174,12 +175,12 @@ impl Watch {
     }
 }
 
-/// The files' own thread does the work; it only fails by panicking, which is passed on.
+/// Runs work on a blocking thread. It only fails by panicking, and the panic is passed on.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-        // Only a runtime that shuts down cancels it, and then there is no caller.
+        // Only a runtime in shutdown cancels it, and then there is no caller.
         Err(_) => std::future::pending().await,
     }
 }
@@ -262,10 +263,10 @@ impl News {
             kind,
             EventKind::Create(CreateKind::Folder | CreateKind::Any) | EventKind::Modify(ModifyKind::Name(_))
         );
-        // What else changes in a folder has an event of its own.
+        // Files that change in a folder have events of their own.
         self.change.beside |= !is_memory && is_kept(inside) && (!is_folder || has_come);
         if metadata.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
-            // It may have taken the place of files that are now gone.
+            // The link may have replaced files that are now gone.
             self.change.all |= may_hold_memory(inside) || is_memory;
         } else if is_memory && !is_folder {
             self.change.paths.insert(inside.into());

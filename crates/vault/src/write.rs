@@ -1,7 +1,7 @@
 //! Writing: append, edit and remove one file, with its lock held.
 //!
-//! Owns: the order of writes and syncs, so that after a crash at any of them the same call finishes the work. Never:
-//! waiting for locks, or changing what a person wrote but for the edit that was asked for.
+//! Owns: the order of writes and syncs: after a crash at any of them the same call finishes the work. Never:
+//! waiting for locks, or changing a person's text except for the requested edit.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -15,7 +15,7 @@ use ports::{Edit, FileStat, VaultError, VaultPath, Written};
 use crate::disk::Disk;
 use crate::tree::{Spot, Tree, io_error, outside};
 
-/// How much of a file's beginning and of its end an append looks at, in bytes.
+/// Bytes that an append reads of a file's beginning and of its end.
 const LOOK_BYTES: usize = 4096;
 
 /// Attempts of a write if another program saves the file in the meantime.
@@ -35,7 +35,7 @@ pub(crate) struct Writer {
 /// An append to an existing file.
 struct Addition {
     plan: markdown::Plan,
-    /// The torn tail, if it is cut and not written again.
+    /// The torn tail, if the append cuts it and does not write it again.
     torn: Vec<u8>,
     ids: Ids,
 }
@@ -63,7 +63,7 @@ impl Writer {
             if let Some((stat, ids)) = done {
                 return Ok(Written { stat, before, ids });
             }
-            // Another program saved the file, perhaps without what was just appended.
+            // Another program saved the file, perhaps without the appended entries.
             fresh = false;
         }
         Err(busy(path))
@@ -87,8 +87,8 @@ impl Writer {
         Ok(stat.map(|stat| (stat, entries.iter().map(known).collect())))
     }
 
-    /// Appends to an existing file; none if another program wrote it in the meantime, or if it was of an earlier version,
-    /// which takes nothing of this one and is rewritten first.
+    /// Appends to an existing file. None if another program wrote it in the meantime, or if it was of an
+    /// earlier format version: such a file is rewritten first, because it accepts no entries of this version.
     fn extend(
         &self,
         spot: &Spot,
@@ -117,8 +117,8 @@ impl Writer {
         Ok(stat.map(|stat| (stat, addition.ids)))
     }
 
-    /// The append to a file that contains none of the ids, from the two ends of the file alone; none if these are not
-    /// enough.
+    /// The append to a file that contains none of the ids, planned from the two ends of the file alone; none
+    /// if these do not suffice.
     fn quick_addition(
         &self,
         path: &str,
@@ -131,13 +131,13 @@ impl Writer {
             path,
             front.broken.as_ref().filter(|broken| broken.forbids_writing()),
         )?;
-        // A skill is never the end of a file, whatever its text ends with.
+        // For a skill the end of the file proves nothing: its text can end with anything.
         let is_skill = entries[0].kind == EntryKind::Skill;
         let is_readable = front.broken != Some(Broken::Unclosed) && front.version != Some(1);
         if is_skill || !is_readable || !markdown::ends_cleanly(&tail) {
             return Ok(None);
         }
-        // Nothing is known of the file but that it ends well.
+        // The file was not read; only its end is known to be clean.
         let unread = Parsed {
             tail: tail.len(),
             ..Parsed::default()
@@ -168,7 +168,7 @@ impl Writer {
         })
     }
 
-    /// Returns the new length of the file; none if another program wrote it before anything was cut.
+    /// Returns the new length of the file; none if another program wrote it before the cut.
     fn add(&self, full: &Path, before: &FileStat, addition: &Addition) -> io::Result<Option<u64>> {
         let (path, mut len) = (&before.path, before.bytes);
         if let Some(cut) = addition.plan.cut {
@@ -184,7 +184,7 @@ impl Writer {
         }
         let text = addition.plan.text.as_bytes();
         if text.is_empty() {
-            // An earlier call may have written everything and failed before it was durable.
+            // An earlier call may have written everything and failed before the sync.
             self.disk.sync(full)?;
             self.sync_folders(full)?;
             return Ok(Some(len));
@@ -195,7 +195,7 @@ impl Writer {
         Ok(Some(len + text.len() as u64))
     }
 
-    /// After a failed append: torn as the file may be, it is whole again if only the disk still does this much.
+    /// After a failed append: cuts the torn part off again, if the disk still allows it.
     fn take_back(&self, full: &Path, len: u64) {
         let is_longer = full.metadata().is_ok_and(|metadata| metadata.len() > len);
         if let (true, Err(error)) = (is_longer, self.disk.truncate(full, len)) {
@@ -244,7 +244,7 @@ impl Writer {
                 self.keep_torn(path, &torn).map_err(io_error(path))?;
             }
             let stat = if edited == was {
-                // An earlier call may have renamed it and failed before that was durable.
+                // An earlier call may have renamed it and failed before the sync.
                 self.sync_folders(&spot.path).map_err(io_error(path))?;
                 Some(Some(before))
             } else if !markdown::is_bare(&edited) {
@@ -265,7 +265,7 @@ impl Writer {
         Err(busy(path))
     }
 
-    /// Writes a whole file in the place of whatever was there.
+    /// Writes a whole file in place of an existing one.
     pub(crate) fn overwrite(&self, path: &str, bytes: &[u8]) -> Result<(), VaultError> {
         for _ in 0..TRIES {
             let spot = self.tree.spot(path)?;
@@ -278,7 +278,7 @@ impl Writer {
         Err(busy(path))
     }
 
-    /// Writes a file beside the one that it takes the place of, then renames it; none when that one is not as it was.
+    /// Writes a file next to the one to replace, then renames it; none if that one has changed.
     pub(crate) fn replace(
         &self,
         spot: &Spot,
@@ -294,7 +294,7 @@ impl Writer {
         if let Some(metadata) = &spot.metadata {
             std::fs::set_permissions(&beside, metadata.permissions()).map_err(io_error(path))?;
         }
-        // Not read again after the rename: it could then be the stat of another program's save.
+        // Taken before the rename: a stat taken later could be of another program's save.
         let stat = Tree::stat(path, &beside.metadata().map_err(io_error(path))?);
         if self.stat(path)?.as_ref() != before {
             self.disk.remove(&beside).map_err(io_error(path))?;
@@ -305,7 +305,7 @@ impl Writer {
         Ok(Some(stat))
     }
 
-    /// Creates the folders of a file that are not there yet.
+    /// Creates the missing folders of a file.
     pub(crate) fn create_folders(&self, full: &Path) -> io::Result<()> {
         let missing: Vec<&Path> = full
             .ancestors()
@@ -318,8 +318,8 @@ impl Writer {
             .try_for_each(|folder| self.disk.create_folder(folder))
     }
 
-    /// Makes a file's place durable. Every folder up to the root is synced: one that an earlier call created may have
-    /// been left without it.
+    /// Makes a file's place durable. It syncs every folder up to the root: an earlier call may have created
+    /// one without a sync.
     pub(crate) fn sync_folders(&self, full: &Path) -> io::Result<()> {
         let mut folders = full
             .ancestors()
@@ -328,13 +328,13 @@ impl Writer {
         folders.try_for_each(|folder| self.disk.sync(folder))
     }
 
-    /// Removes a file and the folders that are empty then.
+    /// Removes a file and then folders left empty.
     pub(crate) fn remove(&self, path: &VaultPath) -> Result<(), VaultError> {
         let spot = self.tree.spot(path)?;
         self.remove_with_folders(&spot.path).map_err(io_error(path))
     }
 
-    /// Removes what was torn off a file, or off all files in a folder.
+    /// Removes the torn parts of a file, or of all files in a folder.
     pub(crate) fn remove_torn(&self, path: &str) -> Result<(), VaultError> {
         let spot = self.tree.spot(&format!("{TORN}/{path}"))?;
         match spot.metadata {
@@ -351,7 +351,7 @@ impl Writer {
             .skip(1)
             .take_while(|folder| *folder != self.tree.root())
         {
-            // Not empty: there is more of this owner, or of others.
+            // Not empty: the owner has more files, or others have.
             if std::fs::remove_dir(folder).is_err() {
                 return self.disk.sync(folder);
             }
@@ -359,7 +359,7 @@ impl Writer {
         self.disk.sync(self.tree.root())
     }
 
-    /// A file's stat without reading it; none when nothing is there.
+    /// A file's stat without reading it; none if nothing is there.
     pub(crate) fn stat(&self, path: &str) -> Result<Option<FileStat>, VaultError> {
         let metadata = self.tree.spot(path)?.metadata;
         Ok(metadata.map(|metadata| Tree::stat(path, &metadata)))
@@ -378,7 +378,7 @@ fn change_of(edit: &Edit) -> Change<'_> {
     }
 }
 
-/// The entries that go to the end of a file which does not have them.
+/// The entries of `Put` edits, for files that do not have them.
 fn put(edits: &[Edit]) -> Vec<Entry> {
     let put = edits.iter().filter_map(|edit| match edit {
         Edit::Put(entry) => Some((**entry).clone()),
@@ -407,7 +407,8 @@ fn known(entry: &Entry) -> (EntryId, u64) {
     (entry.id.clone(), markdown::digest(entry))
 }
 
-/// An entry's id with the digest of its text in the file afterwards; none if a person made it unreadable.
+/// An entry's id with the digest of its text in the file after the append; none if a person made it
+/// unreadable.
 fn standing(parsed: &Parsed, entry: &Entry) -> Option<(EntryId, u64)> {
     let mut there = parsed
         .blocks

@@ -1,4 +1,4 @@
-//! A folder that is another vault, or none, is away.
+//! A folder with another vault's id, or with none, counts as missing.
 
 use model::EntryId;
 use testkit::vault::samples::fact;
@@ -7,7 +7,7 @@ use super::*;
 use crate::{ID_FILE, VaultId};
 
 #[tokio::test]
-async fn a_folder_with_another_id_or_none_is_away_and_takes_no_writes() {
+async fn a_folder_with_another_id_or_none_counts_as_missing_and_accepts_no_writes() {
     let place = TempDir::new().expect("a folder");
     let root = place.path().join("memory");
     let (id, other) = (VaultId::new(1, 2), VaultId::new(1, 3));
@@ -44,7 +44,7 @@ async fn a_folder_with_another_id_or_none_is_away_and_takes_no_writes() {
 }
 
 #[test]
-fn the_file_of_an_id_has_a_version() {
+fn an_id_file_has_a_version() {
     let place = TempDir::new().expect("a folder");
     let file = place.path().join(ID_FILE);
     assert_eq!(VaultId::read(&file).expect("no file"), None);

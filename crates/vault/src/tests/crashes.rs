@@ -1,4 +1,5 @@
-//! A disk that fails, tears or dies at the n-th change, for every n; then everything is opened again and repeated.
+//! A disk that fails, tears or dies at the n-th change, for every n; then the vault is opened again and the
+//! calls are repeated.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,16 +15,16 @@ use super::{FastDisk, at, on_disk, root};
 use crate::MarkdownVault;
 use crate::disk::Disk;
 
-/// How the n-th change goes wrong. After a crash nothing else is done.
+/// The failure of the n-th change. After a crash no further change happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It fails and does nothing; the process lives on.
+    /// It fails without effect; the process lives on.
     Fails,
     /// The process dies before it.
     DiesBefore,
-    /// The process dies in the middle of it: a part of what is written is there.
+    /// The process dies in the middle of it: a part of the bytes is written.
     Tears(usize),
-    /// The process dies after it, before anybody is told.
+    /// The process dies after it, before the caller gets the result.
     DiesAfter,
 }
 
@@ -44,7 +45,7 @@ impl FaultyDisk {
         })
     }
 
-    /// What was done or tried, in order.
+    /// The changes done or tried, in order.
     pub(super) fn changes(&self) -> Vec<&'static str> {
         std::mem::take(&mut self.changes.lock().expect("no panic"))
     }
@@ -114,7 +115,8 @@ pub(super) const FAULTS: [Fault; 8] = [
 
 const BY_HAND: &str = "---\nquipu: 1\nmine: yes\n---\nintro\n\n## By hand\n\nno line feed at the end";
 
-/// One story: what is there first, and what is then done under faults, any number of times with the same result.
+/// A scenario: the entries before it, and calls that may be repeated any number of times with the same
+/// result.
 struct Story {
     before: Vec<Entry>,
     by_hand: bool,
@@ -122,7 +124,7 @@ struct Story {
     edits: Vec<Edit>,
 }
 
-/// Every file of the vault and its content, but for what is hidden in a folder until it is renamed.
+/// Every file of the vault with its content, except lock files and temporary files.
 fn files(folder: &TempDir) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let mut folders = vec![root(folder)];
@@ -145,13 +147,13 @@ fn files(folder: &TempDir) -> BTreeMap<String, String> {
 }
 
 impl Story {
-    /// Does all of it on a disk; gives what failed.
+    /// Makes all calls on a disk; returns the first error.
     async fn tell(&self, vault: &MarkdownVault) -> Result<(), ports::VaultError> {
         vault.append(&self.append, false).await?;
         for edit in &self.edits {
             let path = at(&self.before[0]).into();
             match vault.edit(&path, std::slice::from_ref(edit)).await {
-                // An earlier try has taken it out.
+                // An earlier attempt removed it.
                 Err(ports::VaultError::NoEntry { .. }) if matches!(edit, Edit::Remove(_)) => {}
                 done => {
                     done?;
@@ -169,7 +171,8 @@ impl Story {
         vault.append(&self.before, true).await.expect("appends");
     }
 
-    /// Runs with a fault at the n-th change, then opens again and repeats; false when there is no n-th change.
+    /// Runs the scenario with a fault at the n-th change, then opens the vault again and repeats it; false if
+    /// there is no n-th change.
     async fn run(&self, fault: Fault, at: usize, expected: &BTreeMap<String, String>) -> bool {
         let folder = TempDir::new().expect("a folder");
         self.prepare(&folder).await;
@@ -207,7 +210,7 @@ impl Story {
         let changes = disk.changes();
         assert!(!changes.is_empty());
         for fault in FAULTS {
-            // A fault may make the story longer: the change after the last one must not be there.
+            // A fault may add changes: the loop ends at the first number without a change.
             let mut at = 0;
             loop {
                 let tears = changes
@@ -250,7 +253,7 @@ async fn new_files_survive_every_fault() {
 }
 
 #[tokio::test]
-async fn appends_to_files_that_are_there_survive_every_fault() {
+async fn appends_to_existing_files_survive_every_fault() {
     for by_hand in [false, true] {
         let story = Story {
             before: vec![fact("ann", "af_1", "2023-05-08", "One")],
@@ -278,9 +281,9 @@ async fn edits_survive_every_fault() {
     story.check().await;
 }
 
-/// A crash, and then others write to the file before the crashed append is repeated.
+/// After a crash, another writer appends to the file before the crashed append is repeated.
 #[tokio::test]
-async fn a_torn_entry_that_others_find_is_kept_aside_and_forgotten_with_its_owner() {
+async fn a_torn_entry_found_by_another_writer_is_moved_to_torn_and_forgotten_with_its_owner() {
     let folder = TempDir::new().expect("a folder");
     let [one, two, three] = ["af_1", "af_2", "af_3"].map(|id| fact("ann", id, "2023-05-08", id));
     let vault = on_disk(&folder, Arc::new(FastDisk));
@@ -326,16 +329,16 @@ async fn a_torn_entry_that_others_find_is_kept_aside_and_forgotten_with_its_owne
     assert!(!kept.exists());
 }
 
-/// Two processes, as far as a file lock can tell.
+/// Two vaults in one process; a file lock cannot distinguish them from two processes.
 #[tokio::test(flavor = "multi_thread")]
-async fn two_vaults_on_one_folder_do_not_get_in_each_others_way() {
+async fn two_vaults_on_one_folder_lose_no_entry_and_double_none() {
     let folder = TempDir::new().expect("a folder");
     let open = || Arc::new(on_disk(&folder, Arc::new(FastDisk)));
     let vaults = [open(), open()];
     let mut tasks = tokio::task::JoinSet::new();
     for n in 0..60 {
         let vault = vaults[n % 2].clone();
-        // Every id is appended through both.
+        // Every id is appended through both vaults.
         let entry = fact("ann", &format!("af_{}", n / 2), "2023-05-08", "x");
         tasks.spawn(async move {
             vault
@@ -365,7 +368,7 @@ async fn two_vaults_on_one_folder_do_not_get_in_each_others_way() {
     assert!(file.entries.iter().all(|read| read.entry.body == "y"));
 }
 
-/// What is written when: one change for an append, whatever the file; nothing half-done in sight otherwise.
+/// An append is one change, whatever the file; other writes show no half-written file.
 #[tokio::test]
 async fn an_append_is_one_write_and_whole_files_are_renamed_into_place() {
     let folder = TempDir::new().expect("a folder");
@@ -385,7 +388,7 @@ async fn an_append_is_one_write_and_whole_files_are_renamed_into_place() {
     assert_eq!(disk.changes(), ["append"]);
     vault.append(&all, false).await.expect("appends");
     assert_eq!(disk.changes(), ["append"]);
-    // What is there already is made durable: the call before may have died before it was.
+    // An append of existing entries makes them durable: the call before may have died before its sync.
     vault.append(&all, false).await.expect("appends");
     assert_eq!(disk.changes(), [vec!["sync"], synced.clone()].concat());
     vault

@@ -1,4 +1,4 @@
-//! Files that others put into the vault: found by their text, and never touched.
+//! Files of other programs in the vault: found by their text, and never touched.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -24,7 +24,7 @@ async fn named(vault: &MarkdownVault, word: &'static str) -> Vec<(String, bool)>
 }
 
 #[tokio::test]
-async fn what_has_the_text_or_cannot_be_read_is_named() {
+async fn a_file_with_the_text_or_an_unreadable_one_is_reported() {
     let folder = Folder::new();
     let vault = &folder.vault;
     let own = folder.at(FOLDER);
@@ -75,16 +75,17 @@ async fn what_has_the_text_or_cannot_be_read_is_named() {
     );
 }
 
-/// No call takes a path of more than 4,095 bytes, also where its folder can be listed: the rest goes, and it is named.
+/// No system call accepts a path of more than 4,095 bytes, even if its folder can be listed: the other files
+/// are removed, and this one is reported.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_path_that_is_too_deep_keeps_nothing_else() {
+async fn a_path_that_is_too_long_is_reported_and_the_rest_is_removed() {
     let folder = Folder::new();
     let vault = &folder.vault;
     let facts = folder.at(FOLDER).join("facts");
     fs::create_dir_all(&facts).expect("is made");
     fs::write(facts.join("2026-01-01.md"), "").expect("is written");
-    // Built upwards: no call names the whole path.
+    // Built from the inside out: no call uses the whole path.
     let (name, spare) = ("d".repeat(200), folder.folder.path().join("spare"));
     fs::create_dir(&spare).expect("is made");
     fs::write(spare.join(format!("{}.md", "n".repeat(240))), "deep").expect("is written");
@@ -112,7 +113,7 @@ async fn a_path_that_is_too_deep_keeps_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_note_of_deletions_stays_until_they_are_done() {
+async fn the_list_of_unfinished_deletions_survives_a_reopening() {
     let folder = Folder::new();
     let lines = ["session\ta\tb\tc".to_owned(), "owner\ta\tb\tuser\tann".to_owned()];
     let vault = &folder.vault;

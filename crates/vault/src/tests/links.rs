@@ -1,4 +1,4 @@
-//! No id, name or link leaves the folder, and what is no plain file is not touched.
+//! No id, name or link leads out of the folder, and only plain files are touched.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -10,7 +10,7 @@ use super::{Folder, write};
 
 const ANN: &str = "default/default/users/ann/facts/2023-05-08.md";
 
-/// Every call on a path that leads through a link to files that are not the vault's.
+/// Checks that every call refuses a path that leads through a link to files outside the vault.
 async fn is_refused(folder: &Folder) {
     let vault = &folder.vault;
     let path = VaultPath::from(ANN);
@@ -72,7 +72,7 @@ async fn a_link_anywhere_in_a_path_is_refused() {
 }
 
 #[tokio::test]
-async fn a_link_to_nothing_and_one_inside_are_refused_too() {
+async fn a_link_to_nothing_and_one_within_the_vault_are_refused_too() {
     for target in ["/nonexistent/file.md", "other.md"] {
         let folder = Folder::new();
         let link = folder.at(ANN);
@@ -85,7 +85,7 @@ async fn a_link_to_nothing_and_one_inside_are_refused_too() {
 }
 
 #[tokio::test]
-async fn a_link_where_a_temporary_file_belongs_is_not_followed() {
+async fn a_link_in_place_of_a_temporary_file_is_not_followed() {
     let folder = Folder::new();
     let victim = folder.folder.path().join("victim");
     std::fs::write(&victim, "precious").expect("writes");
@@ -102,7 +102,7 @@ async fn a_link_where_a_temporary_file_belongs_is_not_followed() {
 }
 
 #[tokio::test]
-async fn the_vault_itself_may_be_a_link() {
+async fn the_vaults_own_folder_may_be_a_link() {
     let folder = tempfile::TempDir::new().expect("a folder");
     let real = folder.path().join("real");
     std::fs::create_dir(&real).expect("creates");
@@ -118,7 +118,7 @@ async fn the_vault_itself_may_be_a_link() {
 }
 
 #[tokio::test]
-async fn what_is_no_file_is_broken_and_stops_nothing() {
+async fn a_folder_in_place_of_a_file_is_broken_and_stops_nothing() {
     let folder = Folder::new();
     std::fs::create_dir_all(folder.at(ANN)).expect("creates");
     let file = folder
@@ -142,7 +142,7 @@ async fn what_is_no_file_is_broken_and_stops_nothing() {
 }
 
 #[tokio::test]
-async fn an_edit_keeps_who_may_read_a_file() {
+async fn an_edit_keeps_the_files_permissions() {
     let folder = Folder::new();
     let both = ["af_1", "af_2"].map(|id| fact("ann", id, "2023-05-08", "x"));
     folder.vault.append(&both, true).await.expect("appends");

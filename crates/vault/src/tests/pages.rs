@@ -1,4 +1,4 @@
-//! Pages under faults of the disk: the old page or the new one, and done again it is done.
+//! Pages under faults of the disk: the old page or the new one is there, and a retry completes the change.
 
 use model::{Page, Scope};
 use ports::{Pages as _, VaultWriter as _};

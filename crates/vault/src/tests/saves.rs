@@ -12,8 +12,8 @@ use testkit::vault::samples::fact;
 use super::{FastDisk, at, on_disk};
 use crate::disk::Disk;
 
-/// A disk on which another program saves the file at the worst moment, once, as editors do: all of it, as it was when
-/// the program read it and with one entry more.
+/// A disk on which another program once saves the file at the worst moment, as editors do: the whole text as
+/// the program read it, with one more entry.
 #[derive(Debug)]
 struct Interrupted {
     is_over: AtomicBool,
@@ -62,7 +62,7 @@ impl Disk for Interrupted {
     }
 }
 
-/// Neither the save nor what Quipu writes is lost, and the stat that is told is not the save's.
+/// Neither the save nor Quipu's write is lost, and the returned stat is not the save's.
 #[tokio::test]
 async fn a_save_in_the_middle_of_a_write_loses_nothing() {
     let [one, two] = ["af_1", "af_2"].map(|id| fact("ann", id, "2023-05-08", id));

@@ -1,4 +1,4 @@
-//! Changes: told once for a moment, by events or by looking again, and never lost.
+//! Changes: reported once for a moment, from events or from scans, and never lost.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn written() -> EventKind {
     EventKind::Modify(ModifyKind::Data(DataChange::Any))
 }
 
-/// A watch whose events the test makes.
+/// A watch with events made by the test.
 fn silent(folder: &Path, clock: &Arc<ManualClock>) -> Watch {
     let tree = Tree::open(folder).expect("opens");
     let watching = Watching {
@@ -40,7 +40,7 @@ fn silent(folder: &Path, clock: &Arc<ManualClock>) -> Watch {
 }
 
 #[tokio::test]
-async fn what_happens_in_one_moment_is_told_once_and_dropping_the_wait_loses_nothing() {
+async fn changes_of_one_moment_are_reported_once_and_dropping_the_wait_loses_none() {
     let folder = tempfile::TempDir::new().expect("a folder");
     let base = folder.path().canonicalize().expect("is there");
     let clock = Arc::new(ManualClock::new());
@@ -73,7 +73,7 @@ async fn what_happens_in_one_moment_is_told_once_and_dropping_the_wait_loses_not
 }
 
 #[tokio::test]
-async fn events_of_files_that_nobody_keeps_are_not_told() {
+async fn events_of_ignored_files_are_not_reported() {
     let folder = Folder::new();
     let base = root(&folder.folder).canonicalize().expect("is there");
     let pending = Pending::default();
@@ -96,7 +96,7 @@ async fn events_of_files_that_nobody_keeps_are_not_told() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_memory_is_told_apart() {
+async fn a_file_that_is_no_memory_is_reported_as_such() {
     let folder = Folder::new();
     let base = root(&folder.folder).canonicalize().expect("is there");
     write(&base.join("default/default/users/ann/facts/notes.txt"), b"x");
@@ -123,7 +123,7 @@ async fn a_file_that_is_no_memory_is_told_apart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hand_beside_memory_is_seen_each_time() {
+async fn an_edit_outside_memory_is_seen_each_time() {
     let folder = Folder::new();
     let vault = &folder.vault;
     assert!(vault.changed().await.all);
@@ -136,7 +136,7 @@ async fn a_hand_beside_memory_is_seen_each_time() {
 }
 
 #[tokio::test]
-async fn lost_events_folders_that_went_and_links_mean_everything() {
+async fn lost_events_removed_folders_and_links_report_everything() {
     let folder = Folder::new();
     let base = root(&folder.folder).canonicalize().expect("is there");
     let link = base.join("default/default/users/link");
@@ -158,11 +158,11 @@ async fn lost_events_folders_that_went_and_links_mean_everything() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hand_in_the_folder_is_seen() {
+async fn an_edit_in_the_folder_is_seen() {
     let folder = Folder::new();
     let vault = &folder.vault;
     assert!(vault.changed().await.all);
-    // New folders and files in them, a save by renaming, a folder renamed, and one removed.
+    // New folders and files in them, a save by renaming, a renamed folder, and a removed one.
     write(&folder.at(ANN), b"## A\n\nx\n");
     until(vault, ANN).await;
     write(
@@ -195,7 +195,7 @@ async fn until(vault: &MarkdownVault, path: &str) {
 }
 
 #[tokio::test]
-async fn without_events_the_files_are_looked_at_again() {
+async fn without_events_the_files_are_scanned_again() {
     let folder = tempfile::TempDir::new().expect("a folder");
     let clock = Arc::new(ManualClock::new());
     let watching = Watching {
