@@ -1,7 +1,7 @@
 //! An OpenAI-compatible `/chat/completions` endpoint as a chat model.
 //!
-//! Owns: asking for structured output in the strongest form that the endpoint takes, and remembering what it does not.
-//! Never: judging the answer; it may still not be the JSON that was asked for.
+//! Owns: asking for structured output in the strongest form that the endpoint accepts, and remembering the
+//! forms it refused. Never: judging the answer; it may still not be the JSON of the schema.
 
 mod wire;
 
@@ -17,12 +17,12 @@ use crate::http::{CallError, Endpoint, EndpointSettings};
 /// Extraction runs in the background and falls back to rules.
 const ATTEMPTS: u32 = 3;
 
-/// How structured output is asked for, strongest first.
+/// Forms of a request for structured output, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Structure {
     Schema,
     Object,
-    /// By the prompt alone.
+    /// Only by the prompt.
     Plain,
 }
 
@@ -36,15 +36,15 @@ pub struct HttpChat {
     endpoint: Endpoint,
     /// The strongest form not refused yet, as a place in [`Structure::ALL`].
     structure: AtomicU8,
-    /// Newer models take `max_completion_tokens` and refuse `max_tokens`.
+    /// Newer models accept `max_completion_tokens` and refuse `max_tokens`.
     newer_limit: AtomicBool,
 }
 
-// Without the settings: some put a key into the query of the base URL.
+// Without the settings: some people put a key into the query of the base URL.
 model::shown!(HttpChat { endpoint });
 
 impl HttpChat {
-    /// The chat model of these settings; the endpoint is not asked yet.
+    /// The chat model of these settings; sends no request yet.
     pub fn new(settings: EndpointSettings, clock: Arc<dyn Clock>) -> Result<Self, ChatError> {
         let endpoint = Endpoint::new(&settings, clock).map_err(|reason| ChatError::Refused { reason })?;
         Ok(Self {
@@ -62,7 +62,8 @@ impl HttpChat {
         }
     }
 
-    /// Whether the endpoint refused the request's form and would take a weaker one, which is then remembered.
+    /// Whether the endpoint refused the request's form and may accept a weaker one. If so, remembers the
+    /// weaker one.
     fn weaken(&self, form: wire::Form, has_schema: bool, status: u16, reason: &str) -> bool {
         if !matches!(status, 400 | 422) {
             return false;
@@ -83,7 +84,7 @@ impl HttpChat {
             return false;
         }
         let next = form.structure as u8 + 1;
-        // Two requests may learn this at once; neither may undo what the other learnt.
+        // Two requests may learn this at once; neither may undo the other's finding.
         self.structure.fetch_max(next, Ordering::Relaxed);
         info!(model = self.settings.model, refused = ?form.structure, "the endpoint does not support this output format");
         true

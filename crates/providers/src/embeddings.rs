@@ -1,7 +1,7 @@
 //! An OpenAI-compatible `/embeddings` endpoint as an embedder.
 //!
-//! Owns: batches, the lanes that keep queries apart from passages, a small cache of queries, checks of every vector.
-//! Never: the exchange itself (`http`).
+//! Owns: batches, the lanes that separate queries from passages, a small cache of queries, checks of every
+//! vector. Never: the exchange itself (`http`).
 
 mod cache;
 mod wire;
@@ -21,14 +21,14 @@ use cache::QueryCache;
 /// Someone waits for a query, and a search without it still answers by keyword.
 const QUERY_ATTEMPTS: u32 = 2;
 const PASSAGE_ATTEMPTS: u32 = 4;
-/// Queries in flight; they have these places to themselves.
+/// Maximum number of queries in flight; passages cannot take these places.
 const QUERIES_IN_FLIGHT: usize = 4;
 
-/// Requests for passages in flight.
+/// Maximum number of requests for passages in flight.
 const PASSAGES_IN_FLIGHT: usize = 2;
 const BATCH_TEXTS_MAX: usize = 64;
 const BATCH_BYTES_MAX: usize = 128 * 1024;
-/// The rest of a longer text is left out, because endpoints refuse what exceeds their context.
+/// Longer texts are cut here, because endpoints refuse texts beyond their context.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// Embeds through an OpenAI-compatible endpoint.
@@ -41,7 +41,7 @@ pub struct HttpEmbedder {
     cache: QueryCache,
 }
 
-// Without the settings: some put a key into the query of the base URL.
+// Without the settings: some people put a key into the query of the base URL.
 model::shown!(HttpEmbedder { id, endpoint });
 
 fn refused(reason: String) -> EmbedError {
@@ -49,8 +49,8 @@ fn refused(reason: String) -> EmbedError {
 }
 
 impl HttpEmbedder {
-    /// The embedder of these settings; the endpoint is not asked yet. The model's vectors have `dims` numbers; [`HttpEmbedder::probe_dims`]
-    /// asks the endpoint.
+    /// The embedder of these settings; sends no request yet. The model's vectors have `dims` numbers;
+    /// [`HttpEmbedder::probe_dims`] asks the endpoint.
     pub fn new(settings: EndpointSettings, dims: usize, clock: Arc<dyn Clock>) -> Result<Self, EmbedError> {
         if dims == 0 {
             return Err(refused(
@@ -68,7 +68,7 @@ impl HttpEmbedder {
         })
     }
 
-    /// How many numbers the model's vectors have, by embedding one word.
+    /// The number of dimensions of the model's vectors, found by embedding one word.
     pub async fn probe_dims(settings: &EndpointSettings, clock: Arc<dyn Clock>) -> Result<usize, EmbedError> {
         let endpoint = Endpoint::new(settings, clock).map_err(refused)?;
         let body = wire::request(&settings.model, &["hello"]);
@@ -124,7 +124,7 @@ impl HttpEmbedder {
     }
 }
 
-/// Runs of texts that fit into one request each.
+/// Ranges of texts that fit into one request each.
 fn batches(texts: &[&str]) -> Vec<Range<usize>> {
     let mut batches: Vec<Range<usize>> = Vec::new();
     let mut bytes = 0;

@@ -25,7 +25,7 @@ use command::Program;
 use messages::SentMessages;
 use protocol::{EngineAnswer, Hook, HookCall};
 
-/// Quipu waits no longer for a hook.
+/// Maximum time of a hook.
 const TIMEOUT_MAX: Duration = Duration::from_secs(5);
 
 /// Settings of a user's engine.
@@ -35,7 +35,7 @@ pub struct EngineSettings {
     pub id: String,
     /// The engine compacts by itself. The engine's answer to `bootstrap` can override this.
     pub owns_compaction: bool,
-    /// For one call, a start of the program included. More than 5 s counts as 5 s.
+    /// Time of one call, including a start of the program. More than 5 s counts as 5 s.
     pub timeout: Duration,
     /// Any JSON; the engine gets it with `bootstrap`.
     pub config: Value,
@@ -69,7 +69,7 @@ pub struct CommandEngine {
 }
 
 impl CommandEngine {
-    /// The engine that this program is: its path or name, then its arguments. It is not started yet.
+    /// The engine of this program, given as its path or name, then its arguments. Starts nothing yet.
     pub fn new(
         settings: EngineSettings,
         command: Vec<String>,
@@ -115,7 +115,7 @@ impl CommandEngine {
         items.transpose()
     }
 
-    /// An answer overrides the settings; omitted values stay as configured.
+    /// Overrides the settings by an answer; omitted values stay as configured.
     fn learn(&self, answer: &EngineAnswer) {
         let mut info = self.info.lock();
         if let Some(id) = &answer.engine_id {
@@ -127,7 +127,7 @@ impl CommandEngine {
     }
 }
 
-/// The list that an answer must have.
+/// The list of an answer; an error if the answer has none.
 fn demanded(listed: Option<Vec<messages::Restored>>, hook: Hook) -> Result<Vec<Arc<Item>>, EngineFault> {
     let items = listed.ok_or_else(|| {
         EngineFault::Failed(format!(
@@ -201,7 +201,7 @@ impl ContextEngine for CommandEngine {
         let hook = Hook::PrepareSubagentSpawn;
         let listed = self.list(hook, turn, &sent, members).await?;
         if listed.is_none() {
-            // A fault would count against an engine that only leaves the choice to Quipu.
+            // An engine without an answer leaves the choice to Quipu: that is no fault.
             return Ok(subagent::starts_with(items, role));
         }
         demanded(listed, hook)

@@ -1,7 +1,7 @@
 //! One JSON exchange with an OpenAI-compatible endpoint, with its time limit and its bounded retries.
 //!
-//! Owns: which failures are retried, the waits, and the texts for people; how every client of this crate reads and
-//! shows an address. Never: the content of the JSON.
+//! Owns: which failures are retried, the waits, and the error texts; parsing and display of addresses for
+//! every client of this crate. Never: the content of the JSON.
 
 pub(crate) mod retry;
 
@@ -18,9 +18,9 @@ use tracing::debug;
 
 use crate::key::{ApiKey, redact};
 
-/// An answer longer than this is cut off and refused, whatever it is.
+/// A longer answer is cut off and refused.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
-/// How much of an endpoint's own words an error quotes.
+/// Maximum length of an endpoint's text in an error.
 const QUOTE_CHARS_MAX: usize = 300;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -32,7 +32,7 @@ pub struct EndpointSettings {
     pub api_key: Option<ApiKey>,
     /// Empty for a reranker of text-embeddings-inference, which has one model.
     pub model: String,
-    /// For one attempt.
+    /// Time of one attempt.
     pub timeout: Duration,
 }
 
@@ -48,7 +48,7 @@ impl EndpointSettings {
     }
 }
 
-/// Where the calls go.
+/// Destination of calls.
 pub(crate) struct Endpoint {
     client: Client,
     base: Url,
@@ -66,7 +66,7 @@ pub(crate) enum CallError {
     Refused { status: u16, reason: String },
 }
 
-/// How one attempt ended without an answer.
+/// The failure of one attempt.
 enum Missed {
     Again { reason: String, after: Option<Duration> },
     Final(CallError),
@@ -80,7 +80,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// A base URL such as `http://127.0.0.1:11434/v1`, or what is wrong with it, without showing it.
+/// Parses a base URL such as `http://127.0.0.1:11434/v1`; the error does not show it.
 pub(crate) fn address(base_url: &str) -> Result<Url, String> {
     let wrong = || "`base_url` is not an HTTP address: write it as in `http://127.0.0.1:11434/v1`".to_owned();
     let base = Url::parse(base_url.trim()).map_err(|_| wrong())?;
@@ -93,14 +93,14 @@ pub(crate) fn address(base_url: &str) -> Result<Url, String> {
     Ok(base)
 }
 
-/// The base URL as it may be shown: without the query, where some put a key.
+/// The base URL for display: without the query, since some people put a key there.
 pub(crate) fn shown(base: &Url) -> String {
     let port = base.port().map_or_else(String::new, |port| format!(":{port}"));
     let host = base.host_str().unwrap_or_default();
     format!("{}://{host}{port}{}", base.scheme(), base.path())
 }
 
-/// The beginning of a client for that host; a host of this machine is never reached through a proxy.
+/// The start of a client for that host; it reaches hosts of this machine without a proxy.
 pub(crate) fn builder(url: &Url) -> ClientBuilder {
     let builder = Client::builder();
     if is_this_machine(url) {
@@ -119,7 +119,7 @@ pub(crate) fn is_this_machine(url: &Url) -> bool {
             .is_ok_and(|address| address.is_loopback())
 }
 
-/// The client, or why there can be none.
+/// The client, or why it cannot be built.
 pub(crate) fn build(builder: ClientBuilder) -> Result<Client, String> {
     builder
         .build()
@@ -131,7 +131,7 @@ pub(crate) fn client(url: &Url) -> Result<Client, String> {
     build(builder(url).connect_timeout(CONNECT_TIMEOUT))
 }
 
-/// An error of the client with its causes, without the URL and what may be hidden in it.
+/// An error of the client with its causes, without the URL, which may contain a key.
 pub(crate) fn describe(error: reqwest::Error) -> String {
     chain(&error.without_url())
 }
@@ -150,12 +150,12 @@ impl Endpoint {
         })
     }
 
-    /// The base URL as it may be shown.
+    /// The base URL for display.
     pub(crate) fn shown(&self) -> String {
         shown(&self.base)
     }
 
-    /// Posts JSON and reads JSON, trying up to so many times.
+    /// Posts JSON and reads JSON, in up to `attempts` attempts.
     pub(crate) async fn post(&self, path: &[&str], body: &Value, attempts: u32) -> Result<Value, CallError> {
         let mut attempt = 1;
         loop {
@@ -265,7 +265,7 @@ impl Endpoint {
         let places = ["/error/message", "/error", "/message", "/detail"];
         let said = places.iter().find_map(|place| value.pointer(place)?.as_str());
         let said = said.map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), str::to_owned);
-        // The key goes first: cutting could leave a part of it that is no longer recognised.
+        // The key is redacted first: after cutting, a part of it might not be recognised.
         let said = redact(&said, self.key.as_ref());
         let line = model::excerpt(&said, QUOTE_CHARS_MAX);
         if line.is_empty() {

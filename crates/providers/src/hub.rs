@@ -1,7 +1,8 @@
-//! The files of a model from a hub, into a cache laid out as the hub's own tools lay theirs out.
+//! The files of a model from a hub, in a cache with the layout of the hub's own tools.
 //!
-//! Owns: which files a local embedding model needs, resuming a broken download, checking what arrived. Never: running
-//! the model, or looking for a newer revision of what is there; a model that changes under an index would spoil it.
+//! Owns: the list of files that a local embedding model needs, resuming a broken download, checking
+//! downloads. Never: running the model, or replacing a cached revision by a newer one; a model that changes
+//! under an index would spoil it.
 
 mod download;
 mod listing;
@@ -23,20 +24,20 @@ const WELCOME: [&str; 4] = [
 ];
 
 model::defaults! {
-    /// Where the files come from.
+    /// The source of the files.
     #[derive(Debug, Clone)]
     pub struct Hub {
         /// As in `https://huggingface.co`.
         pub endpoint: String = "https://huggingface.co".to_owned(),
-        /// For models that are not public.
+        /// Token for private models.
         pub token: Option<ApiKey>,
     }
 }
 
-/// Why there are no files.
+/// Why the files are missing.
 #[derive(Debug, thiserror::Error)]
 pub enum HubError {
-    /// The id cannot be one.
+    /// The text is no valid model id.
     #[error("`{0}` is not the id of a model: write it as in `sentence-transformers/all-MiniLM-L6-v2`")]
     Id(String),
     /// The hub does not answer and the cache does not have it.
@@ -49,10 +50,10 @@ pub enum HubError {
         cache: PathBuf,
         reason: String,
     },
-    /// The hub answered that it has no such thing, or not for this user.
+    /// The hub answered that it has no such model or file, or not for this user.
     #[error("the hub did not return `{what}`: {reason}")]
     Refused { what: String, reason: String },
-    /// The model has no weights in the format that can be read here.
+    /// The model has no weights in a supported format.
     #[error("`{repo}` has no `{file}`: choose a model that has it")]
     Missing { repo: String, file: &'static str },
     /// The download is not the file that the hub promised.
@@ -69,7 +70,7 @@ pub enum HubError {
 /// Receives the number of bytes received and expected.
 pub type OnBytes<'a> = &'a (dyn Fn(u64, u64) + Send + Sync);
 
-/// The folder with a model's files: from the cache when it has that revision, else downloaded into it.
+/// The folder with a model's files: from the cache if it has that revision, else downloaded into it.
 pub async fn fetch(
     hub: &Hub,
     repo: &str,
@@ -106,7 +107,7 @@ pub async fn fetch(
     files.extend(WELCOME.iter().filter_map(|name| listing.file(name)));
     let total = files.iter().map(|file| file.bytes).sum();
     let mut before = 0;
-    // The required files last: their presence means that the folder is complete.
+    // Required files are downloaded last, so their presence means that the folder is complete.
     for file in files.iter().rev() {
         let tell = |bytes: u64| progress(before + bytes, total);
         downloads.file(&listing.commit, file, &folder, &tell).await?;
@@ -117,7 +118,7 @@ pub async fn fetch(
     Ok(folder)
 }
 
-/// The folder of a revision, a branch or a commit, if all that is needed is in it.
+/// The folder of a revision, a branch or a commit, if it has all required files.
 fn cached(home: &Path, revision: &str) -> Option<PathBuf> {
     let commit = std::fs::read_to_string(home.join("refs").join(revision));
     let commit = commit.map_or_else(|_| revision.to_owned(), |commit| commit.trim().to_owned());

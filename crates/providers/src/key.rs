@@ -1,4 +1,4 @@
-//! Keys: used in headers, shown nowhere.
+//! Keys: used in headers, never displayed.
 //!
 //! Owns: the replacement of a key in any text that leaves this crate. Never: the source of a key.
 
@@ -11,7 +11,7 @@ const SHOWN: &str = "[key]";
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// A key as the user wrote it; surrounding blanks are a slip of copying.
+    /// A key as the user wrote it; blanks around it are removed, since they come from copying.
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into().trim().to_owned())
     }
@@ -33,8 +33,8 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// The text without the key, and without anything that looks like one: endpoints echo keys in part, with stars in
-/// the middle, so an exact search is not enough.
+/// The text without the key and without anything that resembles one: endpoints echo parts of keys with stars
+/// in the middle, so an exact search is not enough.
 pub(crate) fn redact(text: &str, key: Option<&ApiKey>) -> String {
     let text = match key {
         Some(ApiKey(key)) if !key.is_empty() => text.replace(key.as_str(), SHOWN),

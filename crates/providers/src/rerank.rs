@@ -1,7 +1,7 @@
 //! A `/rerank` endpoint as a reranker.
 //!
-//! Owns: its two dialects, that of Cohere and Jina, which most servers speak, and that of text-embeddings-inference.
-//! Never: the exchange itself (`http`).
+//! Owns: its two dialects: that of Cohere and Jina, which most servers use, and that of
+//! text-embeddings-inference. Never: the exchange itself (`http`).
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 
 use crate::http::{CallError, Endpoint, EndpointSettings};
 
-/// Someone waits for the answer, and a search without it still has an order.
+/// Somebody waits for the answer, and without it a search still has an order.
 const ATTEMPTS: u32 = 2;
 const REQUESTS_IN_FLIGHT: usize = 4;
 /// A server of text-embeddings-inference refuses more passages in its default configuration.
@@ -45,7 +45,7 @@ struct Scored {
 }
 
 impl HttpReranker {
-    /// The reranker of these settings; the endpoint is not asked yet.
+    /// The reranker of these settings; sends no request yet.
     pub fn new(settings: EndpointSettings, clock: Arc<dyn Clock>) -> Result<Self, RerankError> {
         let endpoint = Endpoint::new(&settings, clock);
         Ok(Self {
@@ -81,7 +81,7 @@ impl HttpReranker {
     fn failed(&self, error: CallError) -> RerankError {
         match error {
             CallError::Unavailable(reason) => RerankError::Unavailable { reason },
-            // Both dialects answer so to the body of the other.
+            // Both dialects answer this to a body of the other.
             CallError::Refused {
                 status: 400 | 422,
                 reason,
@@ -101,7 +101,7 @@ fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(TEXT_BYTES_MAX)]
 }
 
-/// The scores of an answer in the order of the passages, or what is wrong with it.
+/// The scores of an answer in the order of the passages, or why the answer is unusable.
 fn scores(answer: Value, count: usize) -> Result<Vec<f32>, String> {
     let list = match serde_json::from_value(answer) {
         Ok(RerankAnswer::Results { results }) => results,

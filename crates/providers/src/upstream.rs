@@ -1,7 +1,8 @@
-//! A model server behind the proxy: bytes go out and come back as they are.
+//! An upstream model server of the proxy: bytes pass through unchanged.
 //!
-//! Owns: the headers of a single connection, time limits, the choice of the key, retries if no server was reached.
-//! Never: reading a body, or retrying after an answer: clients do that, and their attempts would multiply.
+//! Owns: the headers of a single connection, time limits, the choice of the key, retries if no server was
+//! reached. Never: reading a body, or retrying after an answer: clients do that, and their attempts would
+//! multiply.
 
 mod breaker;
 mod ollama;
@@ -27,11 +28,11 @@ use crate::http::{address, build, builder, describe, is_this_machine, retry, sho
 use crate::key::{ApiKey, redact};
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// The user's own machine may read a long prompt for minutes before it answers.
+/// Time limit of an answer's head: the user's own machine may read a long prompt for minutes first.
 const HEAD_LIMIT: Duration = Duration::from_mins(10);
-/// Between two chunks of a body.
+/// Maximum time between two chunks of a body.
 const GAP_LIMIT: Duration = Duration::from_mins(5);
-/// Before the second attempt and before the third, which is the last.
+/// Waits before the second attempt and before the third, which is the last.
 const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
 const API_KEY: &str = "x-api-key";
 
@@ -47,15 +48,16 @@ pub struct HttpUpstream {
     clock: Arc<dyn Clock>,
     breaker: Breaker,
     memory: ProbeMemory,
-    /// Of an Ollama server, by model.
+    /// Windows of an Ollama server, by model.
     windows: ollama::Windows,
 }
 
-// Without the base URL's query, where some put a key.
+// Without the base URL's query, since some people put a key there.
 model::shown!(HttpUpstream { name, shown });
 
 impl HttpUpstream {
-    /// The server at a base URL such as `http://127.0.0.1:8080/v1`, which is not asked yet; or what is wrong with the URL.
+    /// The server at a base URL such as `http://127.0.0.1:8080/v1`; an error if the URL is malformed. Sends
+    /// no request yet.
     pub fn new(
         name: &str,
         base_url: &str,
@@ -74,7 +76,7 @@ impl HttpUpstream {
                 connected(connecting, Arc::clone(&timer))
             }));
         if base.scheme() == "http" && is_this_machine(&base) {
-            // Nobody's certificate is ever looked at, and reading the system's takes longer than a turn.
+            // A client of plain HTTP checks no certificate, and reading the system's takes longer than a turn.
             builder = builder.tls_built_in_root_certs(false);
         }
         Ok(Self {
@@ -107,7 +109,7 @@ impl HttpUpstream {
         if let Some(body) = body {
             request = request.body(body);
         }
-        // A client behind us has no key, or a made-up one, where this server's is kept here.
+        // If Quipu has this server's key, its clients have none, or a made-up one.
         let is_replaced = |name: &str| self.key.is_some() && matches!(name, "authorization" | API_KEY);
         for (name, value) in headers {
             if !is_of_connection(name) && !is_replaced(name) {
@@ -119,7 +121,7 @@ impl HttpUpstream {
             request = request.header(ACCEPT_ENCODING, "identity");
         }
         if let Some(key) = &self.key {
-            // Anthropic takes a bearer for another kind of token and refuses a key in its place.
+            // Anthropic uses a bearer for another kind of token and refuses a key as one.
             request = if decide(self.kind, None, self.base.as_str()) == Kind::Anthropic {
                 request.header(API_KEY, key.plain())
             } else {
@@ -131,7 +133,7 @@ impl HttpUpstream {
         })
     }
 
-    /// As many attempts as there may be until a server is reached.
+    /// Makes attempts until a server is reached or no attempt is left.
     async fn attempts(&self, request: &Request) -> Result<Response, UpstreamError> {
         for wait in WAITS {
             let outcome = self.attempt(request).await;
@@ -225,7 +227,7 @@ impl Upstream for HttpUpstream {
     }
 }
 
-/// The connection, its TLS included, if it comes in time.
+/// The connection, its TLS included, if it is there in time.
 async fn connected<C, E: From<io::Error>>(
     connecting: impl Future<Output = Result<C, E>>,
     clock: Arc<dyn Clock>,
@@ -236,7 +238,7 @@ async fn connected<C, E: From<io::Error>>(
     }
 }
 
-/// Not a byte of the request can have arrived.
+/// Whether certainly no byte of the request arrived.
 fn is_unreached(error: &UpstreamError) -> bool {
     match error {
         UpstreamError::Unreachable { .. } => true,

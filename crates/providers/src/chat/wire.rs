@@ -80,7 +80,7 @@ pub(super) fn request(model: &str, request: &ChatRequest, form: Form) -> Result<
     Ok(body)
 }
 
-/// The model's answer, or what is wrong with it.
+/// The model's answer, or why it is unusable.
 pub(super) fn reply(answer: Value, model: &str) -> Result<ChatReply, String> {
     let answer: ChatCompletion = serde_json::from_value(answer)
         .map_err(|_| "answered JSON without `choices[].message`: is it a chat endpoint?".to_owned())?;

@@ -1,21 +1,21 @@
-//! The vectors of the latest queries: people and agents ask the same thing again within minutes.
+//! The vectors of the latest queries: people and agents repeat a query within minutes.
 //!
-//! Owns: which ones are kept. Never: passages, which are embedded once.
+//! Owns: which queries are cached. Never: passages, which are embedded once.
 
 use std::collections::VecDeque;
 
 use model::Vector;
 use parking_lot::Mutex;
 
-/// Few enough that looking through them all costs less than hashing would save.
+/// Few enough that a scan costs less than hashing would.
 const QUERIES_MAX: usize = 128;
 
-/// Least recently used goes first.
+/// The least recently used query is dropped first.
 #[derive(Debug, Default)]
 pub(super) struct QueryCache(Mutex<VecDeque<(String, Vector)>>);
 
 impl QueryCache {
-    /// The vector of a query asked lately.
+    /// The vector of a recent query.
     pub(super) fn get(&self, text: &str) -> Option<Vector> {
         let mut kept = self.0.lock();
         let place = kept.iter().position(|(known, _)| known == text)?;
@@ -25,7 +25,7 @@ impl QueryCache {
         Some(vector)
     }
 
-    /// Keeps the vector of a query.
+    /// Stores the vector of a query.
     pub(super) fn put(&self, text: &str, vector: &Vector) {
         let mut kept = self.0.lock();
         kept.retain(|(known, _)| known != text);
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_recently_used_goes_first() {
+    fn the_least_recently_used_query_is_dropped_first() {
         let cache = QueryCache::default();
         let vector: Vector = vec![1.0].into();
         for i in 0..QUERIES_MAX {

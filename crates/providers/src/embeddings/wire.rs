@@ -21,7 +21,7 @@ pub(super) fn request(model: &str, texts: &[&str]) -> Value {
     json!({ "model": model, "input": texts })
 }
 
-/// The vectors of an answer in the order of the texts, or what is wrong with it.
+/// The vectors of an answer in the order of the texts, or why the answer is unusable.
 pub(super) fn vectors(answer: Value, count: usize) -> Result<Vec<Vec<f32>>, String> {
     let answer: EmbeddingList =
         serde_json::from_value(answer).map_err(|_| "JSON without `data[].embedding`".to_owned())?;

@@ -1,6 +1,6 @@
-//! An engine that is a program: one process for all conversations, a JSON object a line.
+//! An engine that is a program: one process for all conversations, one JSON object for each line.
 //!
-//! Owns: starting the program when it is first needed and after it ended, how often, the time of a call. Never: the pipes (`process`).
+//! Owns: when and how often the program is started, and the time of a call. Never: the pipes (`process`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::process::Process;
 use super::protocol::{EngineAnswer, Hook, HookCall, error, failed};
 use super::{EngineSettings, TIMEOUT_MAX};
 
-/// From one start to the next: a program that ends at once costs no more.
+/// Minimum time between two starts: so a program that ends at once costs little.
 const START_GAP: Duration = Duration::from_secs(5);
 
 /// The program and its process.
@@ -28,7 +28,7 @@ pub(super) struct Program {
     clock: Arc<dyn Clock>,
     /// The newest process, or why there is none.
     process: Mutex<Result<Arc<Process>, String>>,
-    /// When the newest start was, by `Clock::elapsed`.
+    /// Time of the newest start, by `Clock::elapsed`.
     started: AsyncMutex<Option<Duration>>,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Debug for Program {
 }
 
 impl Program {
-    /// The program of that path or name, and its arguments.
+    /// The program with this path or name, and its arguments.
     pub(super) fn new(
         settings: &EngineSettings,
         argv: Vec<String>,
@@ -122,7 +122,7 @@ impl Program {
         Ok(answer)
     }
 
-    /// The answer to one call, which has the call's id.
+    /// The answer with the call's id.
     pub(super) async fn exchange(&self, call: HookCall<'_>) -> Result<Map<String, Value>, EngineFault> {
         tokio::select! {
             answer = self.answer(&call) => answer,

@@ -37,15 +37,15 @@ pub(super) struct SentMessages<'a> {
     items: &'a [Arc<Item>],
     /// In the order of the items, each with its id.
     messages: Vec<Value>,
-    /// By a message's index.
+    /// Origin of each message, by its index.
     places: Vec<MessageOrigin>,
     /// A message's index by its id.
     by_id: BTreeMap<String, usize>,
-    /// In which the conversation's client writes.
+    /// The dialect of the conversation's client.
     dialect: Dialect,
 }
 
-/// Where a message comes from.
+/// Origin of a message.
 #[derive(Debug, Clone, Copy)]
 struct MessageOrigin {
     item: usize,
@@ -58,7 +58,7 @@ struct MessageOrigin {
 #[derive(Debug)]
 pub(super) struct Restored {
     pub(super) item: Arc<Item>,
-    /// The index of the item of the call that it is, changed or not.
+    /// The index of the call's item that it comes from, changed or not.
     source: Option<usize>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> SentMessages<'a> {
             .map_or(Value::Null, Value::Object)
     }
 
-    /// The items that an answer's messages are.
+    /// The items of an answer's messages.
     pub(super) fn restored(&self, answered: Vec<Value>) -> Result<Vec<Restored>, EngineFault> {
         let returned: Vec<Returned> = (answered.into_iter().enumerate())
             .map(|(index, message)| self.returned(index, message))
@@ -163,7 +163,7 @@ impl<'a> SentMessages<'a> {
         })
     }
 
-    /// The item of the call, or a new one in its place where a part of it changed.
+    /// The item of the call, or a new one in its place if a part of it changed.
     fn joined(&self, source: usize, parts: &[Returned]) -> Result<Arc<Item>, EngineFault> {
         if parts.iter().all(|part| !part.is_changed) {
             return Ok(Arc::clone(&self.items[source]));
@@ -178,7 +178,7 @@ impl<'a> SentMessages<'a> {
         Ok(Arc::new(Item::made(self.items[source].role, blocks)))
     }
 
-    /// The item that a message is, as if Quipu had made it.
+    /// The item of a message, as if Quipu had made it.
     fn item(&self, returned: &Returned) -> Result<Item, EngineFault> {
         let mut message = returned.message.clone();
         message.remove("id");
@@ -222,14 +222,14 @@ fn whole(first: MessageOrigin, list: &[Returned]) -> Option<&[Returned]> {
 
 /// A message of an answer.
 struct Returned {
-    /// In the answer.
+    /// Its position in the answer.
     index: usize,
     message: Map<String, Value>,
     place: Option<MessageOrigin>,
     is_changed: bool,
 }
 
-/// An ingest answers with every item in its place.
+/// The items of an answer to an ingest: each must be in its place.
 pub(super) fn one_for_each(restored: Vec<Restored>, given: usize) -> Result<Vec<Arc<Item>>, EngineFault> {
     let in_place =
         |(index, restored): (usize, &Restored)| restored.source.is_none_or(|source| source == index);
@@ -243,7 +243,7 @@ pub(super) fn one_for_each(restored: Vec<Restored>, given: usize) -> Result<Vec<
     Ok(restored.into_iter().map(|restored| restored.item).collect())
 }
 
-/// The chat messages of an item: at least one. The client's own, if it is a chat message.
+/// The chat messages of an item, at least one. If the client's own text is a chat message, it is used.
 fn written(item: &Item, dialect: Dialect) -> Vec<Map<String, Value>> {
     let raw = item.raw.as_deref().and_then(|raw| serde_json::from_str(raw).ok());
     let texts = match raw {
@@ -258,13 +258,13 @@ fn written(item: &Item, dialect: Dialect) -> Vec<Map<String, Value>> {
     objects(&texts).unwrap_or_else(|| canonical(item, dialect))
 }
 
-/// The item's blocks as chat messages, whatever dialect they come from.
+/// The item's blocks as chat messages, from any dialect.
 fn canonical(item: &Item, dialect: Dialect) -> Vec<Map<String, Value>> {
     let blocks = item.blocks.iter().cloned();
     let blocks = blocks.map(|block| pictured(block, dialect, Dialect::OpenAi));
     let plain = Item::made(item.role, blocks.collect());
     let texts = dialect::write(Dialect::OpenAi, &[plain]);
-    // A block's own JSON text may hold half a character, which no other reader takes.
+    // A block's own JSON text may contain half of a surrogate pair, which other parsers refuse.
     let mut messages = objects(&texts).unwrap_or_else(|| {
         let text = Item::text(item.role, item.prose());
         objects(&dialect::write(Dialect::OpenAi, &[text])).unwrap_or_default()
@@ -285,7 +285,8 @@ fn objects(texts: &[String]) -> Option<Vec<Map<String, Value>>> {
         .filter(|objects| !objects.is_empty())
 }
 
-/// A picture in another dialect; a picture that the dialect cannot hold, and any other block, stays as it is.
+/// Converts a picture to another dialect. A picture that the dialect cannot hold, and any other block, stays
+/// as it is.
 fn pictured(block: Block, from: Dialect, to: Dialect) -> Block {
     let Block::Image(Image { raw }) = block else {
         return block;

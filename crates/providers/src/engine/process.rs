@@ -20,25 +20,25 @@ use tracing::debug;
 
 use super::protocol::{BYTES_MAX, HookCall, failed, parsed, quote};
 
-/// The most calls that wait for an answer at a time.
+/// Maximum number of calls that wait for an answer at a time.
 const CALLS_MAX: usize = 64;
 /// Maximum number of conversations whose `bootstrap` is recorded. Others get another one.
 const BOOTED_MAX: usize = 10_000;
-/// A program that writes no line for so long, while calls of it are given up, counts as hung.
+/// A program that writes no line for this long, while its calls time out, counts as hung.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
-/// Longer lines of its log are logged in pieces.
+/// Longer lines of its log are split.
 const LOG_LINE_BYTES_MAX: u64 = 8 << 10;
-/// How long the end of the process waits for the last line of its log.
+/// Maximum time that the end of the process waits for the last line of its log.
 const LAST_WORDS_WAIT: Duration = Duration::from_millis(200);
 
 type HookReply = Result<Map<String, Value>, EngineFault>;
 
-/// A running program, or one that has ended.
+/// A program that runs or has ended.
 #[derive(Debug)]
 pub(super) struct Process {
     lines: SyncSender<Vec<u8>>,
     shared: Arc<Shared>,
-    /// The conversations that this run had a `bootstrap` of.
+    /// The conversations with a `bootstrap` in this run.
     booted: Mutex<BTreeSet<String>>,
 }
 
@@ -48,7 +48,7 @@ struct Shared {
     engine: String,
     child: Mutex<Option<Child>>,
     calls: Mutex<Calls>,
-    /// When the first call was given up since the last line, by `Clock::elapsed`.
+    /// When the first call since the last line timed out, by `Clock::elapsed`.
     silent_since: Mutex<Option<Duration>>,
     /// The last line of its log.
     last_words: Mutex<String>,
@@ -59,11 +59,11 @@ struct Calls {
     /// The id of the newest call.
     last: u64,
     waiting: BTreeMap<u64, oneshot::Sender<HookReply>>,
-    /// Why no call is taken any more.
+    /// Why it accepts no more calls.
     over: Option<String>,
 }
 
-/// A call that waits for its answer. Dropping it gives the answer up.
+/// A call that waits for its answer. Dropping it abandons the answer.
 #[derive(Debug)]
 struct Waiting<'a> {
     shared: &'a Shared,
@@ -87,7 +87,7 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        // Ctrl-C at the terminal ends Quipu alone, which then ends the engine.
+        // Ctrl-C at the terminal must reach only Quipu, which then ends the engine.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command
@@ -115,7 +115,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Why it takes no more calls; none while it runs.
+    /// Why it accepts no more calls; none while it runs.
     pub(super) fn over(&self) -> Option<String> {
         self.shared.calls.lock().over.clone()
     }
@@ -145,7 +145,7 @@ impl Process {
         answer.unwrap_or_else(|_| Err(failed("it ended before it answered")))
     }
 
-    /// A call was given up now. A program that answers nothing any more is ended, so that another can be started.
+    /// Records that a call timed out now. Ends a silent program, so that another can be started.
     pub(super) fn note_silence(&self, now: Duration) {
         let since = *self.shared.silent_since.lock().get_or_insert(now);
         if now.saturating_sub(since) >= SILENCE_MAX {
@@ -184,7 +184,7 @@ impl Shared {
         })
     }
 
-    /// Gives a line to the call that it answers, or returns why the process's lines are no longer reliable.
+    /// Gives a line to its call, or returns why the process's lines are no longer reliable.
     fn dispatch(&self, line: &[u8]) -> Result<(), String> {
         *self.silent_since.lock() = None;
         if line.trim_ascii().is_empty() {
@@ -198,7 +198,7 @@ impl Shared {
             return Err(format!("it answered call {id}, which Quipu did not make"));
         }
         if let Some(reply) = calls.waiting.remove(&id) {
-            // The call may be given up in this moment.
+            // The call may time out at this moment.
             drop(reply.send(Ok(answer)));
         } else {
             debug!(engine = self.engine, id, "answer arrived after the timeout");

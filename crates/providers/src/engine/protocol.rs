@@ -1,15 +1,15 @@
 //! The JSON of a call and of its answer.
 //!
-//! Owns: protocol 1: names, shapes, bounds, and how much of an engine's words a fault quotes. Never: messages (`messages`), bytes on a
-//! pipe.
+//! Owns: protocol 1: names, shapes, bounds, and how much of an engine's text a fault quotes. Never: messages
+//! (`messages`), bytes on a pipe.
 
 use ports::context_engine::{EngineFault, TurnMeta};
 use serde_json::{Map, Value, json};
 
 const PROTOCOL: u64 = 1;
-/// The most bytes of a call or an answer.
+/// Maximum bytes of a call or an answer.
 pub(super) const BYTES_MAX: usize = 64 << 20;
-/// The most characters of an engine's own words in a fault.
+/// Maximum characters of an engine's text in a fault.
 const QUOTE_CHARS_MAX: usize = 200;
 
 model::worded! {
@@ -32,7 +32,7 @@ pub(super) struct HookCall<'a> {
     pub(super) hook: Hook,
     pub(super) turn: &'a TurnMeta,
     pub(super) messages: &'a [Value],
-    /// Members of this hook alone.
+    /// Members of this hook only.
     pub(super) members: Value,
 }
 
@@ -99,7 +99,7 @@ pub(super) fn error(answer: &Map<String, Value>) -> Option<String> {
     Some(said).filter(|said| !said.is_empty())
 }
 
-/// An answer's id and the answer, or what is wrong with the text.
+/// The id of an answer and the answer, or why the text is malformed.
 pub(super) fn parsed(text: &[u8]) -> Result<(u64, Map<String, Value>), String> {
     let shown = || {
         quote(&String::from_utf8_lossy(
@@ -114,7 +114,7 @@ pub(super) fn parsed(text: &[u8]) -> Result<(u64, Map<String, Value>), String> {
     }
 }
 
-/// The first characters of an engine's own words, on one line.
+/// The first characters of an engine's text, on one line.
 pub(super) fn quote(said: &str) -> String {
     let line = model::excerpt(said, QUOTE_CHARS_MAX);
     if line.is_empty() {

@@ -1,6 +1,6 @@
-//! How long to wait before the next attempt.
+//! The wait before the next attempt.
 //!
-//! Owns: backoff with jitter, and `Retry-After` in both of its forms. Never: waiting.
+//! Owns: backoff with jitter, and both forms of `Retry-After`. Never: waiting.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ const WAIT_MAX: Duration = Duration::from_secs(8);
 /// If an endpoint asks for a longer wait, the call fails; the engine retries in its own time.
 const ASKED_WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// The wait after that attempt (counted from 1) of so many; none when it was the last, or the wait is too long.
+/// The wait after an attempt (counted from 1) of `attempts`; none after the last one, or if the wait is too
+/// long.
 pub(super) fn wait(attempt: u32, attempts: u32, asked: Option<Duration>) -> Option<Duration> {
     if attempt >= attempts {
         return None;
@@ -24,17 +25,17 @@ pub(super) fn wait(attempt: u32, attempts: u32, asked: Option<Duration>) -> Opti
     Some(jittered(full))
 }
 
-/// From half of the wait to the whole.
+/// A random time from half of the wait to all of it.
 pub(crate) fn jittered(full: Duration) -> Duration {
     full.mul_f64(0.5 + 0.5 * share())
 }
 
-/// Anything from 0 to 1, so that clients that failed together do not come back together.
+/// A random number from 0 to 1, so that clients that failed together do not retry together.
 fn share() -> f64 {
     getrandom::u32().map_or(1.0, |random| f64::from(random) / f64::from(u32::MAX))
 }
 
-/// The wait that an answer asks for in its header `Retry-After`.
+/// The wait in an answer's header `Retry-After`.
 pub(crate) fn asked(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     after(headers.get(RETRY_AFTER)?.to_str().ok()?, now)
 }
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_grow_within_their_bounds_and_end() {
+    fn waits_grow_within_their_bounds_up_to_the_last_attempt() {
         for attempt in 1..10 {
             let full = Duration::from_millis(500 << (attempt - 1).min(4)).min(WAIT_MAX);
             let wait = wait(attempt, 10, None).expect("not the last attempt");

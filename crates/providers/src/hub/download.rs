@@ -1,6 +1,6 @@
-//! Downloads that survive being cut off: a part file grows, and gets its name when it is whole.
+//! Downloads that survive interruptions: a part file grows, and gets its name when it is complete.
 //!
-//! Owns: requests to the hub, ranges, checksums, renames. Never: which files.
+//! Owns: requests to the hub, ranges, checksums, renames. Never: the choice of files.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ use super::{Hub, HubError};
 use crate::http::{client, describe};
 use crate::key::{ApiKey, redact};
 
-/// Without a byte for so long, a transfer counts as broken; one that moves may take as long as it likes.
+/// A transfer without a byte for this long counts as broken; one that moves may take any time.
 const STALL: Duration = Duration::from_secs(30);
 const ATTEMPTS: u32 = 5;
 const WAIT: Duration = Duration::from_secs(2);
@@ -33,7 +33,7 @@ pub(super) struct Downloads<'a> {
     clock: Arc<dyn Clock>,
 }
 
-/// How one attempt failed.
+/// The failure of one attempt.
 enum DownloadMiss {
     Again(String),
     Final(HubError),
@@ -44,7 +44,7 @@ fn io(path: &Path) -> impl FnOnce(std::io::Error) -> HubError {
     move |source| HubError::Io { path, source }
 }
 
-/// Writes a small file so that it is there whole or not at all.
+/// Writes a small file completely or not at all.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), HubError> {
     let part = part_of(path);
     if let Some(folder) = path.parent() {
@@ -112,7 +112,7 @@ impl<'a> Downloads<'a> {
             bytes.extend_from_slice(&chunk);
         }
         let listing = serde_json::from_slice::<Listing>(&bytes).ok();
-        // The commit names a folder.
+        // The commit becomes the name of a folder.
         let listing =
             listing.filter(|l| !l.commit.is_empty() && l.commit.chars().all(|c| c.is_ascii_alphanumeric()));
         listing.ok_or_else(|| {
@@ -124,7 +124,7 @@ impl<'a> Downloads<'a> {
         })
     }
 
-    /// Brings one file into the folder, unless it is there.
+    /// Downloads one file into the folder, unless it is there.
     pub(super) async fn file(
         &self,
         commit: &str,
@@ -151,7 +151,7 @@ impl<'a> Downloads<'a> {
         loop {
             match self.append(&url, file, &part, tell).await {
                 Ok(()) if is_whole(&part, file).map_err(io(&part))? => break,
-                // Something else was in the part file: once more from nothing.
+                // The part file had other content: try once more from nothing.
                 Ok(()) if !damaged => {
                     std::fs::remove_file(&part).map_err(io(&part))?;
                     damaged = true;
@@ -171,7 +171,7 @@ impl<'a> Downloads<'a> {
         std::fs::rename(&part, &path).map_err(io(&path))
     }
 
-    /// Appends to the part file what it lacks.
+    /// Appends the missing bytes to the part file.
     async fn append(
         &self,
         url: &Url,
@@ -200,7 +200,7 @@ impl<'a> Downloads<'a> {
         out.sync_all().map_err(final_io)
     }
 
-    /// A request that has answered well, for a file from some byte on.
+    /// The successful answer to a request for a file from a byte on.
     async fn get(&self, url: &Url, from: u64) -> Result<Response, DownloadMiss> {
         let mut request = self.client.get(url.clone());
         if let Some(token) = &self.token {

@@ -1,6 +1,6 @@
 //! A hub's data about a model's revision.
 //!
-//! Owns: the fields of its answer that are used. Never: trusting a name in it further than comparing it.
+//! Owns: the used fields of its answer. Never: using a name in it for more than a comparison.
 
 use serde::Deserialize;
 
@@ -24,7 +24,7 @@ struct Lfs {
     sha256: String,
 }
 
-/// A file to be had.
+/// A file that can be downloaded.
 #[derive(Debug)]
 pub(super) struct RemoteFile {
     pub(super) name: &'static str,

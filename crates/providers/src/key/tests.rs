@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{ApiKey, redact};
 
 #[test]
-fn what_looks_like_a_key_goes() {
+fn text_that_resembles_a_key_is_removed() {
     let key = ApiKey::new(" secret/with+signs \n");
     let text = "Bearer secret/with+signs, Bearer other-key, sk-ab***yz. (hf_token) task-sk- ok";
     assert_eq!(

@@ -1,8 +1,8 @@
-//! Local transformers of the BERT, `RoBERTa` or `XLM-RoBERTa` family whose files are in a folder: embedding models, also
-//! as rerankers, and cross-encoders, which score a query with a passage.
+//! Local transformers of the BERT, `RoBERTa` or `XLM-RoBERTa` family from a folder: embedding models, also as
+//! rerankers, and cross-encoders, which score a query with a passage.
 //!
-//! Owns: batching, and keeping the forward pass off the runtime's threads and out of a query's way. Never: reading the
-//! folder ([`folder`]) or the arithmetic ([`network`]).
+//! Owns: batching, and running forward passes outside the runtime's threads, so that passages delay no query.
+//! Never: reading the folder ([`folder`]) or the arithmetic ([`network`]).
 
 mod cross;
 mod folder;
@@ -28,18 +28,19 @@ use network::{Network, Tokens};
 /// The limits of one forward pass.
 #[derive(Debug, Clone, Copy)]
 struct BatchLimits {
-    /// Padding included.
+    /// Includes padding.
     tokens_max: usize,
     texts_max: usize,
 }
 
-/// About 100 MB of activations in a base model; few enough texts that an aborted call stops soon.
+/// About 100 MB of activations in a base model; few texts, so that an aborted call stops soon.
 const LIMITS: BatchLimits = BatchLimits {
     tokens_max: 4096,
     texts_max: 32,
 };
 
-/// Those of a reranker. Small: a search whose time is over does not wait for its batch, but the next search does.
+/// Limits of a reranker. Small: a search that timed out does not wait for its batch, but the next search
+/// does.
 const RERANK_LIMITS: BatchLimits = BatchLimits {
     tokens_max: 1024,
     texts_max: 16,
@@ -48,7 +49,7 @@ const RERANK_LIMITS: BatchLimits = BatchLimits {
 /// Settings that the folder does not contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BertSettings {
-    /// Prefix of a query, as `query: ` for e5 models, if the folder names none.
+    /// Prefix of a query, such as `query: ` for e5 models, if the folder names none.
     pub query_prefix: Option<String>,
     /// The same for a passage.
     pub passage_prefix: Option<String>,
@@ -60,7 +61,7 @@ impl BertSettings {
     pub fn of_hub_id(id: &str) -> Self {
         let name = id.rsplit('/').next().unwrap_or_default().to_lowercase();
         let has = |part: &str| name.split(['-', '_']).any(|found| found == part);
-        // Those that follow instructions take other queries, and passages as they are.
+        // E5 models that follow instructions use other query prefixes and none for passages.
         let is_e5 = has("e5") && !has("instruct");
         let prefix = |prefix: &str| is_e5.then(|| prefix.to_owned());
         Self {
@@ -70,7 +71,7 @@ impl BertSettings {
     }
 }
 
-/// Why a folder is no model that can be used.
+/// Why the model in a folder is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// A file is missing or cannot be read.
@@ -90,7 +91,7 @@ pub enum OpenError {
     /// The model gives no score: it is an embedding model.
     #[error("the model has no score for a pair: use a cross-encoder")]
     Scoreless,
-    /// The model is of a kind that cannot be run here.
+    /// The model's kind is not supported.
     #[error(
         "{what} is not supported: use a BERT, RoBERTa or XLM-RoBERTa model; for embeddings a sentence embedding model, for \
          reranking a cross-encoder with one score"
@@ -103,7 +104,7 @@ pub enum OpenError {
 pub struct BertEmbedder {
     id: EmbedderId,
     model: Arc<Model>,
-    /// One batch of passages at a time: a forward pass uses every core already. Queries do not queue behind it.
+    /// One batch of passages at a time, since a forward pass uses every core. Queries do not queue behind it.
     passages: Semaphore,
     queries: Semaphore,
 }
@@ -116,11 +117,11 @@ struct Model {
     passage_prefix: String,
 }
 
-/// Tokenized texts with their places in the request.
+/// Tokenized texts with their positions in the request.
 type Batch = Vec<(usize, Tokens)>;
 
 impl BertEmbedder {
-    /// Opens the model in a folder; reads all its weights, so call it where blocking is allowed.
+    /// Opens the model in a folder. It reads all weights, so call it on a thread that may block.
     pub fn open(dir: &Path, settings: BertSettings) -> Result<Self, OpenError> {
         let (model, name) = Model::open(dir, settings)?;
         let id = EmbedderId {
@@ -136,8 +137,8 @@ impl BertEmbedder {
     }
 }
 
-/// Opens the reranker in a folder: a cross-encoder, or an embedding model, whose tokens it compares. Reads all its weights,
-/// so call it where blocking is allowed.
+/// Opens the reranker in a folder: a cross-encoder, or an embedding model, for which it compares tokens. It
+/// reads all weights, so call it on a thread that may block.
 pub fn open_reranker(dir: &Path, settings: BertSettings) -> Result<Arc<dyn Reranker>, OpenError> {
     match CrossEncoder::open(dir) {
         Err(OpenError::Scoreless) => Ok(Arc::new(LateInteraction::open(dir, settings)?)),
@@ -159,7 +160,7 @@ impl Model {
         Ok((model, name))
     }
 
-    /// The tokens of the texts that have any, in batches.
+    /// The tokens of the non-empty texts, in batches.
     fn batches(
         &self,
         texts: &[String],
@@ -196,7 +197,7 @@ fn in_batches(mut tokenized: Batch, limits: BatchLimits) -> Vec<Batch> {
     let mut batches: Vec<Batch> = Vec::new();
     for text in tokenized {
         match batches.last_mut() {
-            // The newest text is the longest, so its length decides the padding of the others.
+            // The newest text is the longest, so its length sets the padding of the others.
             Some(batch)
                 if batch.len() < limits.texts_max
                     && (batch.len() + 1) * text.1.ids.len() <= limits.tokens_max =>
@@ -209,7 +210,7 @@ fn in_batches(mut tokenized: Batch, limits: BatchLimits) -> Vec<Batch> {
     batches
 }
 
-/// Runs a forward pass for each batch, one at a time in its lane; what the passes give takes the places of `results`.
+/// Runs a forward pass for each batch, one at a time in its lane, and stores the outputs in `results`.
 async fn run<T: Send + 'static>(
     batches: Vec<Batch>,
     lane: &Semaphore,

@@ -1,4 +1,4 @@
-//! The default embedder: needs no file, no network and no warm-up.
+//! The default embedder, without files, network or warm-up.
 //!
 //! Owns: the port's promises over the table. Never: the table's layout.
 
@@ -45,7 +45,7 @@ impl Embedder for StaticEmbedder {
         let mut vectors = Vec::with_capacity(texts.len());
         for text in texts {
             vectors.push(table.embed(text).into());
-            // A long batch must not hold a runtime thread from the others.
+            // A long batch must not block a runtime thread.
             tokio::task::consume_budget().await;
         }
         Ok(vectors)

@@ -1,7 +1,9 @@
-//! The distilled table inside the binary: for each word piece a weighted int8 row in parts, each from another model.
+//! The distilled table inside the binary: for each word piece a weighted int8 row in parts, each from another
+//! model.
 //!
-//! Owns: the file's layout (written by `scripts/distill`, described in `docs/internals/embeddings.md`) and mean pooling.
-//! Never: a copy of the rows; they are read where the binary maps them, and only the rows a text needs.
+//! Owns: the file's layout (written by `scripts/distill`, described in `docs/internals/embeddings.md`) and
+//! mean pooling. Never: a copy of the rows; they are read from the mapped binary, and only the rows that a
+//! text needs.
 
 mod vocab;
 mod words;
@@ -15,28 +17,29 @@ static FILE: &[u8] = include_bytes!("../../assets/static-v2.bin");
 
 const MAGIC: &[u8; 8] = b"QUIPUEMB";
 const VERSION: usize = 2;
-/// Magic, version, parts, dims of a part, rows, bytes of vocabulary, SHA-256 of what follows.
+/// Magic, version, parts, dims of a part, rows, bytes of vocabulary, SHA-256 of the rest.
 const HEADER_BYTES: usize = 60;
 
-/// Reading further would not change a mean much, and would let one line of a megabyte hold up the others.
+/// More text would hardly change a mean, and one line of a megabyte would delay other texts.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 
-/// The parts of a vector. Each is brought to unit length before it is weighed, so that no model speaks louder for some texts.
+/// Number of parts of a vector. Each part gets unit length before it is weighed, so that no model dominates
+/// for some texts.
 const PARTS: usize = 2;
 const PART_DIMS: usize = 128;
-/// How many numbers a vector of the table has.
+/// Dimensions of a vector of the table.
 pub(crate) const DIMS: usize = PARTS * PART_DIMS;
-/// What each piece counts that stands for a word of another language.
+/// Weight of each piece that represents a word of another language.
 const WORD_SHARE: f32 = 1.0 / words::PIECES as f32;
-/// Pieces can cancel out down to rounding noise, which is no direction.
+/// Pieces can cancel out to rounding noise; a shorter vector has no direction.
 const LENGTH_MIN: f32 = 1e-6;
 
 /// The parsed table.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// What each part counts.
+    /// Weight of each part.
     weights: [f32; PARTS],
-    /// For each part of each row, weight of the piece included; 0 for pieces that mean nothing.
+    /// For each part of each row, including the weight of the piece; 0 for pieces without meaning.
     scales: Vec<[f32; PARTS]>,
     rows: &'static [[u8; DIMS]],
     vocab: Vocab,
@@ -80,7 +83,7 @@ impl Table {
         })
     }
 
-    /// The unit vector of a text; all zero when the table knows nothing in it.
+    /// The unit vector of a text; all zero if the table knows none of its words.
     pub(crate) fn embed(&self, text: &str) -> Vec<f32> {
         let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
         let mut sum = vec![0.0_f32; DIMS];
@@ -113,7 +116,7 @@ impl Table {
         }
     }
 
-    /// Adds so many times the row of a piece.
+    /// Adds `times` times the row of a piece.
     fn add(&self, piece: u16, times: f32, numbers: &mut [f32]) {
         let piece = usize::from(piece);
         let (parts, _) = numbers.as_chunks_mut::<PART_DIMS>();
@@ -129,7 +132,7 @@ impl Table {
     }
 }
 
-/// Gives numbers that have a direction this length; others become zero.
+/// Scales numbers with a direction to this length; others become zero.
 fn bring_to(length: f32, numbers: &mut [f32]) {
     let own = numbers.iter().map(|x| x * x).sum::<f32>().sqrt();
     let factor = if own < LENGTH_MIN { 0.0 } else { length / own };

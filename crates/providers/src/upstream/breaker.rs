@@ -1,6 +1,6 @@
-//! Leaves a server alone that failed again and again.
+//! Stops requests to a server that failed repeatedly.
 //!
-//! Owns: counting failures, which request can try next. Never: the definition of a failure, a clock.
+//! Owns: counting failures, and admitting the next try. Never: the definition of a failure, a clock.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub(super) struct Breaker(Mutex<BreakerState>);
 
 #[derive(Debug, Default)]
 struct BreakerState {
-    /// In a row.
+    /// Failures in a row.
     failures: u32,
     rest_until: Duration,
 }
@@ -36,7 +36,7 @@ impl Breaker {
         Ok(())
     }
 
-    /// How a request that was let through ended.
+    /// Records the outcome of an admitted request.
     pub(super) fn record(&self, now: Duration, failed: bool) {
         let mut state = self.0.lock();
         state.failures = if failed {

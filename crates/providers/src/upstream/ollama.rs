@@ -1,15 +1,15 @@
-//! How wide a window an Ollama server has for a model. Its OpenAI routes cut a longer prompt without a word.
+//! The window of a model on an Ollama server. Ollama's OpenAI routes cut a longer prompt silently.
 //!
-//! Owns: the questions, and for how long an answer holds. Never: asking a server of another kind.
+//! Owns: the questions, and how long an answer is valid. Never: asking a server of another kind.
 //!
 //! | question | the answer's fields |
 //! |---|---|
-//! | `GET /api/ps` | `models[].context_length`: the window of a model that is loaded |
-//! | `POST /api/show` | `parameters`: a line `num_ctx N` where its author set one; `model_info.*.context_length`: how far it could go; `remote_model` where it runs elsewhere |
+//! | `GET /api/ps` | `models[].context_length`: the window of a loaded model |
+//! | `POST /api/show` | `parameters`: a line `num_ctx N` if its author set one; `model_info.*.context_length`: its maximum; `remote_model` if it runs elsewhere |
 //!
-//! The window also depends on the server's memory and environment, and the server reports it only for a loaded model.
-//! So a model that is not loaded is loaded by `POST /api/generate` without a prompt: the turn that asks would load it
-//! next anyway.
+//! The window also depends on the server's memory and environment, and the server reports it only for a
+//! loaded model. So a model that is not loaded is loaded by `POST /api/generate` without a prompt: the turn
+//! that asks would load it next anyway.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use super::{HEAD_LIMIT, HttpUpstream};
 /// Window of a server with default settings and little memory.
 const WINDOW_LEAST: usize = 4_096;
 
-/// Windows by model, and until when each is valid, by `Clock::elapsed`: a model can be reloaded with another one.
+/// Windows by model, each with its expiry by `Clock::elapsed`: a model can be reloaded with another window.
 #[derive(Debug, Default)]
 pub(super) struct Windows(Mutex<BTreeMap<String, (usize, Duration)>>);
 
@@ -76,7 +76,7 @@ impl HttpUpstream {
     }
 }
 
-/// How far a model could go.
+/// The maximum window of a model.
 fn most(shown: &Value) -> Option<usize> {
     let fields = shown["model_info"].as_object()?;
     let mut lengths = fields

@@ -1,19 +1,21 @@
 //! Properties of a server, found once by read-only requests.
 //!
-//! Owns: the requests, and how a real answer is distinguished from any other page. Never: probing a hosted API.
+//! Owns: the requests, and how a real answer is distinguished from any other page. Never: probing a hosted
+//! API.
 //!
-//! All are asked at the server's root, the base URL without its final `/v1`, one after the other until one is answered:
+//! All are sent to the server's root, the base URL without its final `/v1`, one after the other until one is
+//! answered:
 //!
 //! | server | question | the answer's fields |
 //! |---|---|---|
-//! | llama.cpp | `/props` | `default_generation_settings.n_ctx`: the window of one slot (0 where it only routes to others); `total_slots`: requests at a time; `model_path` |
-//! | LM Studio | `/api/v0/models` | `data[].loaded_context_length`: the window of a loaded model; `data[].max_context_length`: how far one could be loaded; `data[].id` |
-//! | Ollama | `/api/version` | `version`; of its windows `ollama` asks |
-//! | `SGLang` | `/get_server_info` | `context_length`: the window if it was set, else null; `max_total_num_tokens`: what all requests share; `model_path` |
+//! | llama.cpp | `/props` | `default_generation_settings.n_ctx`: the window of one slot (0 for a router); `total_slots`: requests at a time; `model_path` |
+//! | LM Studio | `/api/v0/models` | `data[].loaded_context_length`: the window of a loaded model; `data[].max_context_length`: its maximum; `data[].id` |
+//! | Ollama | `/api/version` | `version`; `ollama` asks for its windows |
+//! | `SGLang` | `/get_server_info` | `context_length`: the window if it was set, else null; `max_total_num_tokens`: shared by all requests; `model_path` |
 //! | vLLM | `/version` and `/v1/models` | `version`; `data[].max_model_len`: the window of a model; `data[].root` |
 //!
-//! If a server reports several models, the smallest window counts, because it fits each of them; none of them then
-//! counts as loaded.
+//! If a server reports several models, the smallest window counts, because it fits each of them; none of them
+//! then counts as loaded.
 
 use std::time::Duration;
 
@@ -26,31 +28,31 @@ use tokio::sync::Mutex;
 
 use super::{HttpUpstream, join};
 
-/// For one question.
+/// Time limit of one question.
 pub(super) const LIMIT: Duration = Duration::from_secs(2);
 /// A server that did not answer is probed again only after this time.
 pub(super) const AGAIN: Duration = Duration::from_secs(30);
 const ANSWER_BYTES_MAX: usize = 4 << 20;
 
-/// Held while the server is asked, so that it is asked once at a time.
+/// Locked while the server is probed, so that it is probed once at a time.
 #[derive(Debug, Default)]
 pub(super) struct ProbeMemory(Mutex<Asked>);
 
 #[derive(Debug, Default)]
 struct Asked {
     found: ProbeResult,
-    /// By `Clock::elapsed`; of no matter once the answer is settled.
+    /// By `Clock::elapsed`; ignored once the answer is settled.
     not_before: Duration,
 }
 
 #[derive(Debug, Default)]
 struct ProbeResult {
     probed: Probed,
-    /// Another probe would bring nothing new.
+    /// Whether another probe would find nothing new.
     is_settled: bool,
 }
 
-/// The server was not there, not in time, or not ready.
+/// The server was unreachable, too slow, or not ready.
 pub(super) struct Unasked;
 
 type Sign = (&'static str, fn(&Value) -> Option<ProbeResult>);
@@ -97,7 +99,7 @@ impl HttpUpstream {
             .unwrap_or_else(|| settled(Probed::default())))
     }
 
-    /// The JSON that is there; none where there is something else.
+    /// The JSON at a path; none if the answer is something else.
     pub(super) async fn ask(&self, path: &str) -> Result<Option<Value>, Unasked> {
         tokio::select! {
             said = self.read("GET", path, None) => said,
@@ -105,7 +107,7 @@ impl HttpUpstream {
         }
     }
 
-    /// The JSON that is there for this one, within that time.
+    /// The JSON at a path for this request, within a time limit.
     pub(super) async fn ask_for(
         &self,
         path: &str,
@@ -122,7 +124,7 @@ impl HttpUpstream {
         let request = self.request(join(&root(&self.base), path), method, &[], body);
         let answer = self.client.execute(request.map_err(|_| Unasked)?).await;
         let mut answer = answer.map_err(|_| Unasked)?;
-        // A model that is still being loaded.
+        // The server is still loading a model.
         if answer.status() == StatusCode::SERVICE_UNAVAILABLE {
             return Err(Unasked);
         }
@@ -138,7 +140,7 @@ impl HttpUpstream {
     }
 }
 
-/// The address of the server itself.
+/// The root address of the server.
 fn root(base: &Url) -> Url {
     let mut root = base.clone();
     let path = base.path().trim_end_matches('/');
@@ -161,7 +163,7 @@ fn probed(kind: Kind, window_tokens: Option<usize>) -> Probed {
     }
 }
 
-/// The name in a path of a file or a hub: `Qwen3-8B-Q4_K_M`.
+/// A model's name from the path of a file or a hub: `Qwen3-8B-Q4_K_M`.
 fn name(path: &Value) -> Option<String> {
     let name = path.as_str()?.rsplit(['/', '\\']).next()?;
     let name = name.strip_suffix(".gguf").unwrap_or(name);
@@ -184,7 +186,7 @@ fn llama_cpp(props: &Value) -> Option<ProbeResult> {
     }))
 }
 
-/// A window that nothing has been loaded with yet is a guess, and not settled.
+/// A window with which no model is loaded yet is a guess, and not settled.
 fn lm_studio(models: &Value) -> Option<ProbeResult> {
     let models = models["data"].as_array()?;
     let is_known = |model: &Value| model["max_context_length"].is_u64();

@@ -1,4 +1,4 @@
-//! The chat model asks in the strongest form that the endpoint takes, and reads what it answers.
+//! The chat model asks in the strongest form that the endpoint accepts, and reads its answer.
 
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ async fn a_request_is_sent_as_written_and_its_answer_read() {
 }
 
 #[tokio::test]
-async fn a_form_that_is_refused_is_not_tried_again() {
+async fn a_refused_form_is_not_tried_again() {
     let server = Server::new(|request| match form(request).as_deref() {
         Some("json_schema") => Reply::new(400, r#"{"error":{"message":"unknown response_format"}}"#),
         Some("json_object") => Reply::new(422, r#"{"detail":"JSON_OBJECT is not supported"}"#),
@@ -123,7 +123,7 @@ async fn other_refusals_are_final_and_show_no_key() {
         assert!(!error.to_string().contains("quite-secret-key"), "{error}");
         assert_eq!(server.requests().len(), 1);
     }
-    // Without a schema there is no weaker form, whatever the endpoint says.
+    // Without a schema there is no weaker form, whatever the endpoint answers.
     let server = Server::new(|_| Reply::new(400, "response_format"));
     assert!(chat(&server).complete(request(None)).await.is_err());
     assert_eq!(server.requests().len(), 1);

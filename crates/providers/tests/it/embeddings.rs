@@ -31,7 +31,7 @@ fn inputs(request: &Request) -> Vec<String> {
     serde_json::from_value(request.json()["input"].clone()).expect("a list of texts")
 }
 
-/// The vector of a text says how long it is, so that a mix-up shows.
+/// The vector of a text encodes the text's length, so that a mix-up shows.
 fn answer(request: &Request) -> Reply {
     let items = inputs(request).into_iter().enumerate();
     let mut data: Vec<Value> = items
@@ -50,7 +50,7 @@ fn assert_vector(vector: &[f32], sent_len: usize) {
     );
 }
 
-/// The same call may succeed later.
+/// Whether the same call may succeed later.
 fn is_passing(error: &EmbedError) -> bool {
     matches!(error, EmbedError::Unavailable { .. })
 }
@@ -80,7 +80,7 @@ async fn vectors_come_in_order_and_with_unit_length() {
 }
 
 #[tokio::test]
-async fn nothing_to_embed_asks_nothing() {
+async fn empty_input_sends_no_request() {
     let server = Server::new(answer);
     let embedder = opened(server.url("/v1"), Timer::with_limit(LIMIT));
     assert!(
@@ -98,7 +98,7 @@ async fn nothing_to_embed_asks_nothing() {
 async fn batches_keep_to_both_limits() {
     let server = Server::new(answer);
     let embedder = opened(server.url("/v1?version=7"), Timer::with_limit(LIMIT));
-    // 150 short texts, then long ones of which sixteen fill a request, and some whose end is left out.
+    // 150 short texts, then long ones of which sixteen fill a request, and some that are cut.
     let short = (1..=150).map(|n| "é".repeat(n));
     let long = (4_000..4_200).step_by(5).map(|n| format!("a{}", "é".repeat(n)));
     let texts: Vec<String> = short.chain(long).collect();
@@ -123,7 +123,7 @@ async fn batches_keep_to_both_limits() {
 }
 
 #[tokio::test]
-async fn the_first_n_failures_are_outlived_and_no_more() {
+async fn the_first_failures_are_retried_up_to_the_limit() {
     for purpose in [EmbedPurpose::Query, EmbedPurpose::Passage] {
         let attempts = if purpose == EmbedPurpose::Query { 2 } else { 4 };
         for failures in 0..6 {
@@ -153,7 +153,7 @@ async fn the_first_n_failures_are_outlived_and_no_more() {
 }
 
 #[tokio::test]
-async fn who_asks_for_a_long_wait_is_not_waited_for() {
+async fn a_long_retry_after_is_not_waited_for() {
     let server = Server::new(|_| Reply::new(429, "quota").header("retry-after", "3600"));
     let timer = Timer::with_limit(LIMIT);
     let embedder = opened(server.url("/v1"), timer.clone());
@@ -239,7 +239,7 @@ async fn answers_of_another_shape_are_refused() {
 }
 
 #[tokio::test]
-async fn silence_and_absence_are_told_apart_from_refusal() {
+async fn silence_and_absence_differ_from_refusal() {
     let server = Server::new(|_| {
         std::thread::park();
         unreachable!("nobody unparks it")
@@ -285,7 +285,7 @@ async fn passages_never_starve_a_query() {
     let passages = vec!["passage"; 40 * 64];
     let flood = embedder.embed(&passages, EmbedPurpose::Passage);
     let query = async {
-        // The flood is polled first: by now all its requests that may run are on their way.
+        // The flood is polled first: by now all its permitted requests are sent.
         let answered = embedder.embed(&["query"], EmbedPurpose::Query).await;
         *gate.0.lock().expect("nobody panics with it") = true;
         gate.1.notify_all();
@@ -298,7 +298,7 @@ async fn passages_never_starve_a_query() {
 }
 
 #[tokio::test]
-async fn a_query_asked_again_is_not_sent_again() {
+async fn a_repeated_query_is_not_sent_again() {
     let server = Server::new(answer);
     let embedder = opened(server.url("/v1"), Timer::with_limit(LIMIT));
     let first = embedder
@@ -321,7 +321,7 @@ async fn a_query_asked_again_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn the_endpoint_can_be_asked_for_its_dims() {
+async fn the_endpoint_reports_its_dims() {
     let server = Server::new(answer);
     let settings = settings(server.url("/v1"));
     let timer = Timer::with_limit(LIMIT);
@@ -336,7 +336,7 @@ async fn the_endpoint_can_be_asked_for_its_dims() {
 }
 
 #[test]
-fn a_wrong_base_url_is_told_at_once() {
+fn a_wrong_base_url_is_reported_at_once() {
     for url in [
         "",
         "localhost:11434",

@@ -1,4 +1,4 @@
-//! A user's context engine in another process: real programs behind the seven hooks.
+//! A user's context engine in another process: real programs answer the seven hooks.
 
 mod command;
 mod conformance;
@@ -40,7 +40,7 @@ fn command(argv: Vec<String>, clock: &Arc<ManualClock>) -> CommandEngine {
     CommandEngine::new(settings(), argv, Arc::<ManualClock>::clone(clock)).expect("a command")
 }
 
-/// The engine that behaves as the arguments say.
+/// The engine that behaves as the arguments tell it.
 fn probe(arguments: &[&str], clock: &Arc<ManualClock>) -> CommandEngine {
     command(
         python("crates/providers/tests/it/engine/probe.py", arguments),
@@ -48,7 +48,7 @@ fn probe(arguments: &[&str], clock: &Arc<ManualClock>) -> CommandEngine {
     )
 }
 
-/// The engine that gives these members as the answer to every call; it writes the calls to a file.
+/// The engine that answers every call with these members and writes the calls to a file.
 fn saying(members: &Value, log: &str, settings: EngineSettings) -> CommandEngine {
     let script = "crates/providers/tests/it/engine/probe.py";
     let argv = python(script, &["say", log, &members.to_string()]);
@@ -98,13 +98,13 @@ async fn assemble(engine: &dyn ContextEngine, items: &[Arc<Item>]) -> Result<Vec
     engine.assemble(items.to_vec(), &turn("ann/chat")).await
 }
 
-/// Why a view is refused.
+/// Why the engine's view is refused.
 async fn fault(engine: &dyn ContextEngine) -> String {
     let assembled = assemble(engine, &[user("hi")]).await;
     assembled.expect_err("it fails").to_string()
 }
 
-/// The seven hooks, once each, in their order.
+/// Calls the seven hooks, once each, in their order.
 async fn drive(engine: &dyn ContextEngine) -> Result<(), EngineFault> {
     let (turn, items) = (turn("ann/chat"), vec![user("hi")]);
     engine.bootstrap(&turn).await?;

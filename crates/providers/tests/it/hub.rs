@@ -1,4 +1,4 @@
-//! A model's files arrive whole or not at all, however often the line breaks.
+//! A model's files arrive completely or not at all, however often the connection breaks.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -125,7 +125,7 @@ async fn a_model_is_fetched_once() {
 }
 
 #[tokio::test]
-async fn a_broken_line_is_taken_up_where_it_broke() {
+async fn a_broken_download_resumes_at_its_break() {
     let cache = cache();
     let server = Server::new(|request| {
         let reply = hub(request);
@@ -150,7 +150,7 @@ async fn a_broken_line_is_taken_up_where_it_broke() {
 }
 
 #[tokio::test]
-async fn a_later_process_goes_on_with_the_part_file() {
+async fn a_later_process_resumes_the_part_file() {
     let cache = cache();
     let down = Server::new(|request| match request.path.ends_with(".safetensors") {
         true if request.header("range").is_none() => hub(request).torn_after(60_000),
@@ -179,7 +179,7 @@ async fn a_later_process_goes_on_with_the_part_file() {
 }
 
 #[tokio::test]
-async fn damage_is_seen_and_fetched_again_once() {
+async fn a_damaged_file_is_detected_and_fetched_again_once() {
     for always in [false, true] {
         let cache = cache();
         let count = AtomicUsize::new(0);
@@ -229,7 +229,7 @@ async fn the_cache_of_other_tools_is_recognised() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_had_is_told_apart() {
+async fn missing_models_and_refusals_differ() {
     let cache = cache();
     let error = fetch_from(dead_url(""), cache.path()).await.expect_err("offline");
     assert!(error.to_string().contains("name a folder"), "{error}");
@@ -259,7 +259,7 @@ async fn what_cannot_be_had_is_told_apart() {
 }
 
 #[tokio::test]
-async fn no_id_leaves_the_cache() {
+async fn no_id_leads_out_of_the_cache() {
     let cache = cache();
     for (repo, revision) in [
         ("../x", "main"),

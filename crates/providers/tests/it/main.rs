@@ -1,4 +1,4 @@
-//! The providers against a real HTTP server on this machine, with time in the test's hands.
+//! The providers with a real HTTP server on this machine, and a clock that the test controls.
 
 mod chat;
 mod embeddings;

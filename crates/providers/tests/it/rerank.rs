@@ -23,7 +23,7 @@ fn reranker(url: String, model: &str) -> HttpReranker {
     HttpReranker::new(settings, Timer::with_limit(LIMIT)).expect("good settings")
 }
 
-/// The score of a passage is its length; the answer is sorted by score, as real ones are.
+/// The score of a passage is its length; the answer is sorted by score, like real ones.
 fn items(texts: &Value, score: &str) -> Vec<Value> {
     let texts: Vec<String> = serde_json::from_value(texts.clone()).expect("a list of texts");
     let mut items: Vec<Value> = texts
@@ -63,7 +63,7 @@ async fn scores_come_in_the_order_of_the_passages() {
 }
 
 #[tokio::test]
-async fn a_server_with_one_model_gets_its_own_dialect_in_requests_that_it_takes() {
+async fn a_server_with_one_model_gets_its_own_dialect_in_requests_it_accepts() {
     let server = Server::new(|request| match &request.json()["texts"] {
         Value::Array(texts) if texts.len() > 32 => {
             Reply::new(422, "batch size 50 > maximum allowed batch size 32")
@@ -86,7 +86,7 @@ async fn a_server_with_one_model_gets_its_own_dialect_in_requests_that_it_takes(
 }
 
 #[tokio::test]
-async fn nothing_to_score_asks_nothing_and_long_texts_are_cut() {
+async fn empty_input_sends_no_request_and_long_texts_are_cut() {
     let server = Server::new(cohere);
     let reranker = reranker(server.url("/v1"), "tiny");
     assert!(
@@ -107,7 +107,7 @@ async fn nothing_to_score_asks_nothing_and_long_texts_are_cut() {
 }
 
 #[tokio::test]
-async fn one_failure_is_outlived_and_no_more() {
+async fn one_failure_is_retried_once() {
     for (failures, works) in [(0, true), (1, true), (2, false)] {
         let count = AtomicUsize::new(0);
         let server = Server::new(move |request| match count.fetch_add(1, Ordering::SeqCst) {
@@ -130,7 +130,7 @@ async fn one_failure_is_outlived_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_what_to_check_and_shows_no_key() {
+async fn a_refusal_names_the_remedy_and_shows_no_key() {
     for (model, status, advice) in [
         ("tiny", 401, "check `api_key`"),
         ("tiny", 404, "check `model`"),
@@ -158,7 +158,7 @@ async fn a_refusal_says_what_to_check_and_shows_no_key() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_none_is_refused() {
+async fn a_malformed_answer_is_refused() {
     for (answer, fault) in [
         (json!({ "data": [] }), "without `results[].relevance_score`"),
         (

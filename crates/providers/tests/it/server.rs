@@ -1,4 +1,4 @@
-//! A small HTTP server: one thread a connection, answers from a closure, every request kept.
+//! A small HTTP server: one thread for each connection, answers from a closure, every request recorded.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -34,7 +34,7 @@ pub(crate) struct Reply {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
-    /// The connection breaks after so many bytes of the body.
+    /// The connection breaks after this many bytes of the body.
     sent: usize,
 }
 
@@ -113,12 +113,12 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::SeqCst);
-        // Wakes the listener, so that it sees the flag and frees the port.
+        // Wakes the listener, so that it reads the flag and frees the port.
         drop(TcpStream::connect(self.address));
     }
 }
 
-/// An address at which nothing listens.
+/// An address without a listener.
 pub(crate) fn dead_url(path: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     format!("http://{}{path}", listener.local_addr().expect("it is bound"))

@@ -1,4 +1,4 @@
-//! A clock on which waits take no time and limits never strike, each by its length.
+//! A clock on which waits take no time and limits never strike; it distinguishes them by their length.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use model::{Timestamp, Zone};
 use ports::Clock;
 
-/// Waits end at once and are written down; a wait of the length of a limit never ends.
+/// Records waits and ends them at once; a wait of the length of a limit never ends.
 #[derive(Debug)]
 pub(crate) struct Timer {
     limits: Vec<Duration>,

@@ -1,4 +1,4 @@
-//! A model server's bytes go through as they are, failures end in time, and keys go only where they belong.
+//! A model server's bytes pass through unchanged, failures end in time, and keys go only to their own server.
 
 mod failing;
 mod probing;
@@ -43,10 +43,10 @@ fn request() -> UpstreamRequest {
     with_headers(&[])
 }
 
-/// A server that says what the test writes, when the test writes it.
+/// A server whose answer the test writes, at the time it chooses.
 struct Listener(TcpListener);
 
-/// One connection to it, and the request that came over it.
+/// One connection to it, with its request.
 struct Peer {
     stream: TcpStream,
     head: String,
@@ -83,7 +83,7 @@ impl Listener {
         }
     }
 
-    /// The answer whose beginning is this, and the rest of the connection.
+    /// The answer that begins with these bytes, and the rest of the connection.
     async fn answer(&self, upstream: &HttpUpstream, bytes: &str) -> (UpstreamAnswer, Peer) {
         let (answer, peer) = tokio::join!(upstream.send(request()), async {
             let mut peer = self.accept().await;
@@ -118,7 +118,7 @@ async fn whole(answer: UpstreamAnswer) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn bytes_go_through_as_they_are_and_as_they_come() {
+async fn bytes_pass_through_unchanged_and_at_once() {
     let listener = Listener::new().await;
     let upstream = upstream(&listener.url("http"), Timer::with_limits(&LIMITS));
     let request = UpstreamRequest {
@@ -149,7 +149,7 @@ async fn bytes_go_through_as_they_are_and_as_they_come() {
         headers,
         [("content-encoding", "gzip"), ("x-two", "1"), ("x-two", "2")]
     );
-    // Each is seen before the next is sent; the second is neither text nor what its head says.
+    // Each chunk is received before the next is sent; the second is neither text nor of the type in its head.
     let chunks: [&[u8]; 3] = [
         b"data: {\"a\":1}\r\n\n",
         b"\x1f\x8b\x00\xff\r\n",
@@ -185,7 +185,7 @@ async fn bytes_go_through_as_they_are_and_as_they_come() {
 }
 
 #[tokio::test]
-async fn without_a_body_it_gets_and_a_redirect_is_an_answer() {
+async fn a_request_without_body_is_a_get_and_a_redirect_is_an_answer() {
     let server = Server::new(|_| Reply::new(307, "there").header("location", "/v1/elsewhere"));
     let upstream = upstream(&server.url("/v1/?tag=1"), Timer::with_limits(&LIMITS));
     let request = UpstreamRequest {
@@ -206,7 +206,7 @@ async fn without_a_body_it_gets_and_a_redirect_is_an_answer() {
 }
 
 #[tokio::test]
-async fn who_gives_up_closes_the_connection() {
+async fn a_client_that_gives_up_closes_the_connection() {
     let listener = Listener::new().await;
     let upstream = upstream(&listener.url("http"), Timer::with_limits(&LIMITS));
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhel";
@@ -223,7 +223,7 @@ async fn who_gives_up_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn a_connection_is_used_again() {
+async fn a_connection_is_reused() {
     let listener = Listener::new().await;
     let upstream = upstream(&listener.url("http"), Timer::with_limits(&LIMITS));
     let hi = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi";
@@ -239,7 +239,7 @@ async fn a_connection_is_used_again() {
 }
 
 #[tokio::test]
-async fn the_configured_key_wins() {
+async fn the_configured_key_replaces_the_clients() {
     let server = Server::new(|_| Reply::json(&json!({})));
     let sent = async |key: Option<&str>, kind, headers: &[(&str, &str)]| {
         let key = key.map(ApiKey::new);

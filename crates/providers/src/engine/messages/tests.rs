@@ -31,7 +31,7 @@ fn fault(items: &[Arc<Item>], answer: Vec<Value>) -> String {
     restored.expect_err("it is refused").to_string()
 }
 
-/// One of every shape that a client of any dialect sends, and items that Quipu made.
+/// Items of every shape that a client of any dialect sends, and items that Quipu made.
 fn samples() -> Vec<Vec<Arc<Item>>> {
     let chat = vec![
         json!({"role": "developer", "content": "be brief", "name": "x"}),
@@ -110,7 +110,7 @@ fn every_item_is_at_least_one_message_and_comes_back_as_the_same() {
 }
 
 #[test]
-fn the_same_message_may_be_written_otherwise() {
+fn a_message_spelled_differently_is_the_same() {
     let items = [chat(
         &json!({"role": "user", "content": "a", "name": null, "weight": 1.0}),
     )];
@@ -124,7 +124,7 @@ fn the_same_message_may_be_written_otherwise() {
 }
 
 #[test]
-fn a_changed_or_an_unknown_message_is_a_new_item() {
+fn a_changed_or_unknown_message_is_a_new_item() {
     let items = [chat(&json!({"role": "user", "content": "a"}))];
     let answers = [
         json!({"id": "m0", "role": "user", "content": "b"}),
@@ -141,7 +141,7 @@ fn a_changed_or_an_unknown_message_is_a_new_item() {
 }
 
 #[test]
-fn the_parts_of_an_item_are_one_again_only_if_all_come_together() {
+fn the_parts_of_an_item_are_joined_only_if_all_of_them_return() {
     let items = [
         chat(&json!({"role": "user", "content": "a"})),
         results_and_words(),
@@ -179,7 +179,7 @@ fn the_parts_of_an_item_are_one_again_only_if_all_come_together() {
 }
 
 #[test]
-fn pictures_are_of_the_dialect_of_their_reader() {
+fn pictures_take_the_dialect_of_their_reader() {
     let source =
         json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}});
     let url = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}});
@@ -209,7 +209,7 @@ fn pictures_are_of_the_dialect_of_their_reader() {
 }
 
 #[test]
-fn what_is_no_message_is_refused_with_its_place() {
+fn a_malformed_message_is_refused_with_its_position() {
     let items = [chat(&json!({"role": "function", "name": "old", "content": "1"}))];
     let known = json!({"id": "m0"});
     for (answer, words) in [
@@ -234,7 +234,7 @@ fn what_is_no_message_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_dialect_is_known_by_what_only_it_has() {
+fn a_dialect_is_recognised_by_its_own_parts() {
     let anthropic = json!({"type": "message", "role": "assistant", "content": [{"type": "tool_use"}]});
     let responses = json!({"type": "message", "role": "user", "content": [{"type": "input_text"}]});
     for (message, dialect) in [

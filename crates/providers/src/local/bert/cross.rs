@@ -1,6 +1,7 @@
 //! A cross-encoder as a reranker.
 //!
-//! Owns: pairs of a query and a passage, in batches. Never: the cut of a long passage, except at the model's own limit.
+//! Owns: pairs of a query and a passage, in batches. Never: cutting a long passage, except at the model's own
+//! limit.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use super::{Batch, OpenError, RERANK_LIMITS, blocking, in_batches, run, tokens};
 #[derive(Debug)]
 pub struct CrossEncoder {
     model: Arc<PairModel>,
-    /// One batch at a time: a forward pass uses every core already.
+    /// One batch at a time, since a forward pass uses every core.
     turn: Semaphore,
 }
 
@@ -29,7 +30,7 @@ struct PairModel {
 }
 
 impl CrossEncoder {
-    /// Opens the model in a folder; reads all its weights, so call it where blocking is allowed.
+    /// Opens the model in a folder. It reads all weights, so call it on a thread that may block.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
         let checkpoint = Checkpoint::read(dir)?;
         let network = PairNetwork::load(&checkpoint)?;

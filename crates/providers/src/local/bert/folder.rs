@@ -13,7 +13,7 @@ use tokenizers::{Tokenizer, TruncationParams};
 
 use super::{BertSettings, OpenError};
 
-/// How token vectors become one.
+/// Reduction of token vectors to one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pooling {
     Mean,
@@ -28,7 +28,7 @@ pub(super) enum Shape {
     Roberta(xlm_roberta::Config),
 }
 
-/// The files that every model has.
+/// The files of every model.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
     pub(super) shape: Shape,
@@ -79,7 +79,7 @@ struct PromptFile {
 }
 
 impl Checkpoint {
-    /// Reads what is needed to run any model.
+    /// Reads the files that every model needs.
     pub(super) fn read(dir: &Path) -> Result<Self, OpenError> {
         let config = read(&dir.join("config.json"))?;
         let shape = shape(dir, &config)?;
@@ -94,14 +94,14 @@ impl Checkpoint {
         })
     }
 
-    /// The weights do not fit the rest of the folder.
+    /// The error for weights that contradict the rest of the folder.
     pub(super) fn malformed(&self, source: candle_core::Error) -> OpenError {
         malformed(&self.weights_path, source)
     }
 }
 
 impl ModelFolder {
-    /// Reads everything that is needed to run the model.
+    /// Reads all files of an embedding model.
     pub(super) fn read(dir: &Path, settings: BertSettings) -> Result<Self, OpenError> {
         refuse_unknown_modules(dir)?;
         let pooling = pooling(dir)?;
@@ -125,7 +125,7 @@ impl ModelFolder {
         Ok(folder)
     }
 
-    /// The same wherever the folder lies, another as soon as anything that changes a stored vector differs.
+    /// Does not depend on the folder's place, and changes with anything that changes a stored vector.
     pub(super) fn model_name(&self) -> String {
         format!("local/{}", self.name)
     }
@@ -166,7 +166,7 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, OpenError>
     serde_json::from_slice(bytes).map_err(|source| malformed(path, source))
 }
 
-/// A file that a folder may leave out.
+/// A file that a folder may omit.
 fn optional<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, OpenError> {
     if !path.exists() {
         return Ok(None);
@@ -186,7 +186,7 @@ fn shape(dir: &Path, config: &[u8]) -> Result<Shape, OpenError> {
     }
 }
 
-/// A model that goes on after pooling, with a dense layer for instance, would give wrong vectors without a word.
+/// Refuses modules after pooling, such as a dense layer: ignoring one would give wrong vectors silently.
 fn refuse_unknown_modules(dir: &Path) -> Result<(), OpenError> {
     let modules = optional::<Vec<ModuleEntry>>(&dir.join("modules.json"))?.unwrap_or_default();
     let known = ["Transformer", "Pooling", "Normalize"];
@@ -212,11 +212,11 @@ fn pooling(dir: &Path) -> Result<Pooling, OpenError> {
     }
 }
 
-/// How many tokens a text may have, the special ones included.
+/// Maximum number of tokens of a text, including the special ones.
 fn tokens_max(dir: &Path, shape: &Shape) -> Result<usize, OpenError> {
     let positions = match shape {
         Shape::Bert(config) => config.max_position_embeddings,
-        // The positions count from the one after the padding's.
+        // Positions are counted from the one after the padding's.
         Shape::Roberta(config) => {
             let first = usize::try_from(config.pad_token_id)
                 .unwrap_or(usize::MAX)

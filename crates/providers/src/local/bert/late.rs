@@ -1,6 +1,7 @@
-//! An embedding model as a reranker: each token of the query looks for the token of a passage that is most like it.
+//! An embedding model as a reranker: each token of the query is compared with the most similar token of a
+//! passage.
 //!
-//! Owns: how much that counts beside the order in which the passages come. Never: a stored vector.
+//! Owns: the weight of that similarity against the order in which the passages come. Never: a stored vector.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,23 +13,23 @@ use tokio::sync::Semaphore;
 use super::network::Tokens;
 use super::{BertSettings, Model, OpenError, RERANK_LIMITS, blocking, run};
 
-/// What likeness counts, where the order of the passages counts 1. More finds more in the talks of strangers, and less in
-/// LoCoMo and LongMemEval.
+/// Weight of similarity; the order of the passages has weight 1. A greater weight finds more in the talks of
+/// strangers, and less in LoCoMo and LongMemEval.
 const LIKENESS: f32 = 0.5;
 
-/// A text has a mark at both ends.
+/// Number of special tokens of a text, one at each end.
 pub(super) const ENDS: usize = 2;
 
 /// Scores with the tokens of a local embedding model.
 #[derive(Debug)]
 pub(super) struct LateInteraction {
     model: Arc<Model>,
-    /// One batch at a time: a forward pass uses every core already.
+    /// One batch at a time, since a forward pass uses every core.
     turn: Semaphore,
 }
 
 impl LateInteraction {
-    /// Opens the model in a folder; reads all its weights, so call it where blocking is allowed.
+    /// Opens the model in a folder. It reads all weights, so call it on a thread that may block.
     pub(super) fn open(dir: &Path, settings: BertSettings) -> Result<Self, OpenError> {
         Ok(Self {
             model: Arc::new(Model::open(dir, settings)?.0),
@@ -36,7 +37,7 @@ impl LateInteraction {
         })
     }
 
-    /// How like the query each passage is; of an empty one, not at all.
+    /// The similarity of each passage to the query; 0 for an empty passage.
     async fn likeness(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, String> {
         let likeness = vec![0.0; passages.len()];
         let owned: Vec<String> = passages.iter().map(|text| (*text).to_owned()).collect();
@@ -76,7 +77,7 @@ impl Reranker for LateInteraction {
     }
 }
 
-/// How many standard deviations each value lies above the mean; 0 where all are the same.
+/// The standard score of each value: its distance above the mean in standard deviations; 0 if all are equal.
 fn standing(values: &[f32]) -> Vec<f32> {
     let count = values.len() as f32;
     let mean = values.iter().sum::<f32>() / count;

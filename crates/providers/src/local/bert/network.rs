@@ -56,7 +56,7 @@ impl fmt::Debug for Encoder {
 }
 
 impl Encoder {
-    /// The encoder of a checkpoint, and all its weights, among which a head may be.
+    /// The encoder of a checkpoint, and all its weights, which may include a head.
     fn load(checkpoint: &Checkpoint) -> Result<(Self, VarBuilder<'static>)> {
         let tensors = safetensors::load_buffer(&checkpoint.weights, &Device::Cpu)?;
         // A checkpoint with a task head keeps the encoder one level down.
@@ -80,7 +80,7 @@ impl Encoder {
         Ok((encoder, weights))
     }
 
-    /// A vector for each token, and the mask of the padding, by which texts of different lengths become one batch.
+    /// A vector for each token, and the mask of the padding that makes texts of different lengths one batch.
     fn forward(&self, texts: &[Tokens]) -> Result<(Tensor, Tensor)> {
         let longest = texts.iter().map(|text| text.ids.len()).max().unwrap_or_default();
         let shape = (texts.len(), longest);
@@ -99,7 +99,7 @@ impl Encoder {
                 let kinds = Tensor::from_vec(kinds, shape, &Device::Cpu)?;
                 model.forward(&ids, &kinds, Some(&mask))?
             }
-            // This family knows one kind.
+            // The `RoBERTa` family has one kind only.
             EncoderFamily::Roberta(model) => {
                 model.forward(&ids, &mask, &ids.zeros_like()?, None, None, None)?
             }
@@ -134,7 +134,7 @@ impl Network {
         })
     }
 
-    /// How many numbers a vector has.
+    /// Dimensions of a vector.
     pub(super) fn dims(&self) -> usize {
         self.encoder.dims
     }
@@ -155,17 +155,17 @@ impl Network {
         unit(&pooled)?.to_vec2()
     }
 
-    /// One unit vector for each token of a text, without the marks at its ends.
+    /// One unit vector for each token of a text, without the special tokens.
     pub(super) fn words(&self, text: &Tokens) -> Result<Tensor> {
         let (tokens, _) = self.encoder.forward(std::slice::from_ref(text))?;
         unit(&tokens.squeeze(0)?.narrow(0, 1, text.ids.len() - ENDS)?)
     }
 
-    /// For each text the mean likeness of those words, each with the text's token most like it.
+    /// For each text, the mean over the words of the similarity to the text's most similar token.
     pub(super) fn likeness(&self, words: &Tensor, texts: &[Tokens]) -> Result<Vec<f32>> {
         let (tokens, mask) = self.encoder.forward(texts)?;
         let alike = unit(&tokens)?.broadcast_matmul(&words.t()?)?;
-        // Padding is like nothing.
+        // Padding must not be the most similar token.
         let padding = mask
             .to_dtype(DType::F32)?
             .affine(10.0, -10.0)?
@@ -175,7 +175,7 @@ impl Network {
 }
 
 impl PairNetwork {
-    /// Builds the network from a checkpoint that ends in one score.
+    /// Builds the network from a checkpoint with a head of one score.
     pub(super) fn load(checkpoint: &Checkpoint) -> std::result::Result<Self, OpenError> {
         let malformed = |error| checkpoint.malformed(error);
         let (encoder, weights) = Encoder::load(checkpoint).map_err(malformed)?;

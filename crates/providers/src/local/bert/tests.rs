@@ -1,4 +1,4 @@
-//! A tiny random model, written to a folder here, must give the vectors of a forward pass written here.
+//! The vectors of a tiny random model, written to a folder here, equal those of a forward pass written here.
 
 pub(super) mod forward;
 mod unigram;
@@ -30,7 +30,7 @@ fn write_json(dir: &Path, name: &str, value: &serde_json::Value) {
     std::fs::write(path, value.to_string()).expect("a fresh folder");
 }
 
-/// Writes the model as a hub would lay out an embedding model.
+/// Writes the model in a hub's layout of an embedding model.
 pub(super) fn folder(tiny: &Tiny, kind: &str) -> TempDir {
     let head = if kind == "bert" { "" } else { "roberta." };
     folder_named(tiny, kind, |name| {
@@ -38,7 +38,7 @@ pub(super) fn folder(tiny: &Tiny, kind: &str) -> TempDir {
     })
 }
 
-/// Writes the model with its weights under other names; those without a name are left out.
+/// Writes the model with its weights under other names, and omits those without a name.
 pub(super) fn folder_named(tiny: &Tiny, kind: &str, rename: impl Fn(&str) -> Option<String>) -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = json!({
@@ -141,7 +141,7 @@ async fn first_token_pooling_is_read_from_the_folder() {
 }
 
 #[tokio::test]
-async fn roberta_counts_positions_from_after_the_padding() {
+async fn roberta_counts_positions_from_the_one_after_the_padding() {
     let tiny = Tiny::random(9, WORDS.len());
     let dir = folder(&tiny, "xlm-roberta");
     assert_matches_reference(&open(dir.path()), &tiny, false, 1).await;
@@ -175,7 +175,7 @@ async fn a_vector_does_not_depend_on_its_batch() {
 }
 
 #[tokio::test]
-async fn prefixes_come_from_the_settings_or_the_folder() {
+async fn prefixes_come_from_the_settings_or_from_the_folder() {
     let dir = folder(&Tiny::random(11, WORDS.len()), "bert");
     let plain = open(dir.path());
     let set = BertSettings {
@@ -268,10 +268,10 @@ async fn a_query_does_not_queue_behind_passages() {
 }
 
 #[test]
-fn the_name_is_that_of_the_content() {
+fn the_models_name_depends_on_its_content_alone() {
     let tiny = Tiny::random(13, WORDS.len());
     let (here, there) = (folder(&tiny, "bert"), folder(&tiny, "bert"));
-    // A hash map's order reaches the weights file, but not its content.
+    // A hash map's order changes the weights file, but not its content.
     std::fs::copy(
         here.path().join("model.safetensors"),
         there.path().join("model.safetensors"),
@@ -288,7 +288,7 @@ fn the_name_is_that_of_the_content() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_used_says_why() {
+fn an_unusable_folder_is_refused_with_the_reason() {
     let dir = folder(&Tiny::random(15, WORDS.len()), "bert");
     let refused =
         || BertEmbedder::open(dir.path(), BertSettings::default()).expect_err("the folder is spoilt");

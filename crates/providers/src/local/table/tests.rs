@@ -1,4 +1,5 @@
-//! The table of this build is whole, its pieces are the reference's, and its vectors mean what the script says.
+//! The table of this build is complete, its pieces are the reference's, and its vectors equal those of the
+//! script.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -57,7 +58,7 @@ fn cosine(a: &str, b: &str) -> f32 {
 }
 
 #[test]
-fn the_file_is_whole() {
+fn the_table_file_is_complete() {
     let digest = Sha256::digest(&FILE[HEADER_BYTES..]);
     assert_eq!(&FILE[28..HEADER_BYTES], digest.as_slice());
     assert!(Table::parse(FILE).is_some());
@@ -116,7 +117,7 @@ proptest! {
 }
 
 #[test]
-fn the_words_of_other_languages_are_whole() {
+fn the_file_of_other_languages_words_is_complete() {
     let digest = Sha256::digest(&WORDS[WORDS_HEADER_BYTES..]);
     assert_eq!(&WORDS[16..WORDS_HEADER_BYTES], digest.as_slice());
     assert!(Words::parse(WORDS).is_some());
@@ -141,13 +142,13 @@ fn every_word_of_another_language_has_pieces_of_the_table() {
 }
 
 #[test]
-fn an_english_text_means_the_same_as_without_other_languages() {
-    // "pain", "chat", "die", "care" and "pet" are words of French, German and others, too.
+fn english_text_has_the_same_vector_without_other_languages() {
+    // "pain", "chat", "die", "care" and "pet" are also words of French, German and others.
     for text in [
         "no pain in my pet, I care",
         "we had a chat, plants die",
         "Sam met Jon at the gala",
-        // One word of Italian alone makes no text Italian.
+        // One word of Italian does not make a text Italian.
         "we had prosciutto at the gala and no pain in my pet, I care",
     ] {
         let mut without = vec![0.0; DIMS];
@@ -183,14 +184,14 @@ fn a_statement_is_near_its_question_in_another_language() {
 }
 
 #[test]
-fn text_about_nothing_has_no_direction() {
+fn text_without_meaning_has_no_direction() {
     for text in ["", "   ", "\u{0}", "ᚠᚢᚦ"] {
         assert!(Table::get().embed(text).iter().all(|x| *x == 0.0), "{text:?}");
     }
 }
 
 #[test]
-fn what_lies_past_the_limit_is_not_read() {
+fn text_past_the_limit_is_not_read() {
     let head = "tea ".repeat(TEXT_BYTES_MAX / 4);
     assert_eq!(
         Table::get().embed(&head),
@@ -206,7 +207,7 @@ fn what_lies_past_the_limit_is_not_read() {
 
 /// The numbers are what `scripts/distill/evaluate.py --pairs` prints for the committed table.
 #[test]
-fn vectors_are_those_of_the_script() {
+fn vectors_equal_those_of_the_script() {
     let expected = [
         (
             "I bought a red bicycle last week",

@@ -1,10 +1,12 @@
-//! Text to word pieces, as the uncased BERT tokenizer cuts it.
+//! Text to word pieces, cut as by the uncased BERT tokenizer.
 //!
-//! Owns: the vocabulary's lookup and the greedy cut. Never: an opinion on Unicode. Words that are not ASCII go through
-//! the `tokenizers` crate's own normaliser and splitter, so both agree by construction; its vocabulary would cost
-//! several megabytes and most of a cold start, this one costs 250 KB and about a millisecond.
+//! Owns: the vocabulary's lookup and the greedy cut. Never: rules for Unicode. Words that are not ASCII go
+//! through the `tokenizers` crate's own normaliser and splitter, so both agree by construction; its
+//! vocabulary would cost several megabytes and most of a cold start, this one costs 250 KB and about a
+//! millisecond.
 //!
-//! One difference is wanted: `[CLS]` and its kin in a text are five ordinary characters, never a special token.
+//! One difference is intended: `[CLS]` and similar tokens in a text are five ordinary characters, never a
+//! special token.
 
 use tokenizers::normalizers::BertNormalizer;
 use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
@@ -22,9 +24,9 @@ const EMPTY: u16 = u16::MAX;
 /// A vocabulary in the order of its ids, with an open-addressing table over it.
 #[derive(Debug)]
 pub(super) struct Vocab {
-    /// One piece a line.
+    /// One line for each piece.
     text: &'static str,
-    /// Where each line starts, and one end more.
+    /// The start of each line, and the end of the last one.
     starts: Vec<u32>,
     slots: Vec<u16>,
     unknown: u16,
@@ -32,9 +34,9 @@ pub(super) struct Vocab {
 }
 
 impl Vocab {
-    /// The vocabulary of that text, if it has that many lines, none too long, and one of them is `[UNK]`.
+    /// The vocabulary of that text, if it has `count` lines, none too long, and one of them is `[UNK]`.
     pub(super) fn new(text: &'static str, count: usize) -> Option<Self> {
-        // The table stays at most half full, and no id is the mark of an empty slot.
+        // The table is at most half full, and no id equals the mark of an empty slot.
         if count > SLOTS / 2 || !text.ends_with('\n') {
             return None;
         }
@@ -71,7 +73,7 @@ impl Vocab {
         self.text.split_terminator('\n')
     }
 
-    /// Calls back with each word of a text, in lower case and without accents, in order.
+    /// Calls `found` with each word of a text, in lower case and without accents, in order.
     pub(super) fn words(text: &str, found: &mut impl FnMut(&str)) {
         let mut lower = String::new();
         for chunk in text
@@ -93,7 +95,8 @@ impl Vocab {
         }
     }
 
-    /// Cuts one word, longest known piece first, and calls back with their ids; a word with an unknown rest is unknown as a whole.
+    /// Cuts one word, longest known piece first, and calls `found` with the ids; a word with an unknown rest
+    /// is unknown as a whole.
     pub(super) fn cut(&self, word: &str, found: &mut impl FnMut(u16)) {
         if word.chars().count() > WORD_CHARS_MAX {
             return found(self.unknown);
@@ -114,7 +117,7 @@ impl Vocab {
 
     fn longest(&self, rest: &str, continued: bool) -> Option<(u16, usize)> {
         let end = rest.floor_char_boundary(self.longest_bytes);
-        // The hash of each beginning, from that of the one before it.
+        // The hash of each beginning, computed from the one before it.
         let mut hashes = [0; PIECE_BYTES_MAX];
         let mut hash = seed(continued);
         for (byte, kept) in rest[..end].bytes().zip(&mut hashes) {
@@ -169,7 +172,7 @@ fn unicode(chunk: &str, found: &mut impl FnMut(&str)) {
     }
 }
 
-/// Whether a line of the vocabulary continues a word, and its text.
+/// Whether a line of the vocabulary continues a word, and the line's text.
 fn parts(line: &str) -> (bool, &str) {
     match line.strip_prefix("##") {
         Some(piece) if !piece.is_empty() => (true, piece),
@@ -182,7 +185,7 @@ pub(super) fn hash(word: &str) -> u32 {
     word.bytes().fold(seed(false), mixed)
 }
 
-/// Where FNV-1a begins.
+/// The initial value of FNV-1a.
 fn seed(continued: bool) -> u32 {
     0x811c_9dc5 ^ u32::from(continued)
 }
@@ -191,7 +194,7 @@ fn mixed(hash: u32, byte: u8) -> u32 {
     (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
 }
 
-/// A hash, folded to the size of the table.
+/// The slot of a hash: the hash folded to the size of the table.
 fn first_slot(hash: u32) -> usize {
     usize::from(u16::try_from((hash >> 16) ^ (hash & 0xffff)).expect("both halves have 16 bits"))
 }

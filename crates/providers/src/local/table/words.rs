@@ -1,7 +1,8 @@
-//! Words of other languages, each with the three pieces of the table that mean the same.
+//! Words of other languages, each with the three pieces of the table of the same meaning.
 //!
-//! Owns: the layout of `words-v1.bin` (written by `scripts/distill/words.py`, described in `docs/internals/embeddings.md`), and
-//! finding words in text without spaces. Never: a guess at the language of a text; a word that English uses is not in the file.
+//! Owns: the layout of `words-v1.bin` (written by `scripts/distill/words.py`, described in
+//! `docs/internals/embeddings.md`), and finding words in text without spaces. Never: detecting the language
+//! of a text; a word that English uses is not in the file.
 
 use std::borrow::Cow;
 
@@ -14,25 +15,27 @@ pub(super) static FILE: &[u8] = include_bytes!("../../../assets/words-v1.bin");
 
 const MAGIC: &[u8; 8] = b"QUIPUWRD";
 const VERSION: [u8; 4] = 1_u32.to_le_bytes();
-/// Magic, version, words, SHA-256 of what follows.
+/// Magic, version, words, SHA-256 of the rest.
 pub(super) const HEADER_BYTES: usize = 48;
-/// How many pieces stand for a word; each counts this part of it.
+/// Number of pieces that represent a word; each has this part of the weight.
 pub(super) const PIECES: usize = 3;
 /// Marks, in the first piece, a word that English has too.
 const SHARED: u16 = 0x8000;
-/// At least this share of the words of a text in another language is none of English. A third of it finds as much, twice of it less.
+/// A text is in another language if at least this share of its words is not English. A third of this value
+/// finds as much, twice this value less.
 const FOREIGN_SHARE_MIN: f64 = 0.15;
-/// No known word of a text without spaces is longer. A syllable of Korean is up to three of these characters.
+/// Maximum characters of a known word of a text without spaces. A syllable of Korean is up to three of these
+/// characters.
 const WORD_CHARS_MAX: usize = 16;
-/// The first letter of the scripts that are written without spaces, or with endings, from Hangul on.
+/// The first letter of the scripts written without spaces, or with endings, from Hangul on.
 const UNSPACED: char = '\u{1100}';
 
-/// What a word of another language means.
+/// The meaning of a word of another language.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Meaning {
-    /// Ids of rows of the table.
+    /// Row ids of the table.
     pub(super) pieces: [u16; PIECES],
-    /// Whether English uses the same letters, so that only the words around it tell which word it is.
+    /// Whether English has a word of the same letters, so that only the neighbouring words decide.
     pub(super) is_shared: bool,
 }
 
@@ -47,10 +50,10 @@ impl Meaning {
     }
 }
 
-/// The words of this binary, read where they are mapped.
+/// The words of this binary, read from the mapped file.
 #[derive(Debug)]
 pub(super) struct Words {
-    /// Hashes of the words, rising.
+    /// Hashes of the words, ascending.
     hashes: &'static [[u8; 4]],
     pieces: &'static [[u8; 2 * PIECES]],
 }
@@ -73,7 +76,7 @@ impl Words {
         (known && pieces.len() == count * 2 * PIECES).then_some(words)
     }
 
-    /// What a word means, in lower case and without accents.
+    /// The meaning of a word in lower case and without accents.
     pub(super) fn meaning(&self, word: &str) -> Option<Meaning> {
         let wanted = hash(word);
         let at = (self.hashes).binary_search_by_key(&wanted, |hash| u32::from_le_bytes(*hash));
@@ -87,7 +90,7 @@ impl Words {
         hashes.zip(self.pieces.iter().map(|pieces| Meaning::of(*pieces)))
     }
 
-    /// Whether a text is in another language: enough of its words are none of English.
+    /// Whether a text is in another language: enough of its words are not English.
     pub(super) fn is_foreign(&self, text: &str) -> bool {
         let mut foreign = 0_u32;
         let left = self.take(text, &mut |_| foreign += 1);
@@ -99,7 +102,8 @@ impl Words {
         foreign > 0 && f64::from(foreign) >= FOREIGN_SHARE_MIN * f64::from(words)
     }
 
-    /// Finds the words of a text without spaces, the longest first. The text that is left has a space in the place of each.
+    /// Finds the words of a text without spaces, the longest first. In the returned text a space replaces
+    /// each.
     pub(super) fn take<'a>(&self, text: &'a str, found: &mut impl FnMut(Meaning)) -> Cow<'a, str> {
         if !text.contains(is_unspaced) {
             return Cow::Borrowed(text);
@@ -124,7 +128,7 @@ impl Words {
         Cow::Owned(left)
     }
 
-    /// The longest known word that a text begins with, and its bytes.
+    /// The longest known word at the beginning of a text, and its length in bytes.
     fn longest(&self, text: &str) -> Option<(Meaning, usize)> {
         let letters = text
             .chars()
@@ -141,7 +145,7 @@ impl Words {
     }
 }
 
-/// Whether a letter is of a script that is searched for words without spaces.
+/// Whether a letter belongs to a script that is searched for words without spaces.
 fn is_unspaced(letter: char) -> bool {
     letter >= UNSPACED && letter.is_alphabetic()
 }

@@ -26,7 +26,7 @@ async fn the_example_conforms() {
 }
 
 #[test]
-fn the_example_is_short_and_stands_in_the_users_page() {
+fn the_example_is_short_and_is_in_the_users_page() {
     let read = |path: &str| std::fs::read_to_string(super::project(path)).expect("it is there");
     let example = read("examples/engines/keep_last.py");
     assert!(example.lines().count() <= 40);
@@ -34,7 +34,7 @@ fn the_example_is_short_and_stands_in_the_users_page() {
 }
 
 #[tokio::test]
-async fn ce_1_the_program_sees_the_hooks_in_their_order() {
+async fn ce_1_the_program_gets_the_hooks_in_their_order() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = folder.path().join("log");
     let engine = probe(&["echo", &log.to_string_lossy()], &clock());
@@ -85,7 +85,7 @@ async fn ce_1_a_call_has_the_members_of_its_hook() {
 }
 
 #[tokio::test]
-async fn an_answer_wins_over_the_settings_in_what_it_says() {
+async fn an_answer_overrides_the_settings_that_it_names() {
     for (answer, expected) in [
         (json!({}), ("configured", true)),
         (
@@ -120,7 +120,7 @@ async fn a_view_needs_messages() {
 }
 
 #[tokio::test]
-async fn an_unchanged_item_keeps_its_bytes_and_a_changed_one_does_not() {
+async fn an_unchanged_item_keeps_its_bytes_and_a_changed_one_gets_new_ones() {
     let engine = probe(&["edit"], &clock());
     let items = vec![system("be kind"), user("hi"), reply("hello")];
     let turn = turn("ann/chat");
@@ -140,7 +140,7 @@ async fn an_unchanged_item_keeps_its_bytes_and_a_changed_one_does_not() {
 
 /// `conversation` verifies a view; the adapter hides nothing from it.
 #[tokio::test]
-async fn ce_12_a_lie_is_passed_on_as_it_is() {
+async fn ce_12_a_false_view_is_passed_on_unchanged() {
     let engine = probe(&["lie"], &clock());
     let assembled = assemble(&engine, &[system("never delete"), user("hi")]).await;
     let assembled = assembled.expect("it answers");
@@ -162,7 +162,7 @@ async fn answers_in_any_order_reach_their_calls() {
 }
 
 #[tokio::test]
-async fn an_engine_that_is_a_server_is_reached_by_the_example() {
+async fn the_example_reaches_an_engine_that_is_a_server() {
     let server = Server::new(|request: &Request| {
         let call = request.json();
         match call["hook"].as_str() {
@@ -194,7 +194,7 @@ fn a_command_needs_a_program() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_named_and_not_started_at_every_call() {
+async fn a_missing_program_is_named_and_not_started_at_every_call() {
     let clock = clock();
     let engine = command(vec!["/no/such/program".to_owned(), "a-key".to_owned()], &clock);
     let first = fault(&engine).await;
@@ -231,7 +231,7 @@ async fn the_process_is_gone_after_the_engine_is() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_process_that_died_is_no_zombie() {
+async fn a_dead_process_is_no_zombie() {
     let engine = probe(&["die"], &clock());
     let place = format!("/proc/{}", pid(&engine).await);
     let fault = fault(&engine).await;

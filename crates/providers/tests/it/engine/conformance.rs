@@ -1,4 +1,4 @@
-//! What an engine of the kind of `keep_last.py` must do. The numbers are those of the requirements CE-1 to CE-12.
+//! Rules for an engine like `keep_last.py`. The numbers are those of the requirements CE-1 to CE-12.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use transcript::{Item, Role};
 
 use super::{assemble, drive, pair, reply, roles, same, system, turn, user};
 
-/// An engine that keeps the newest and owns compaction, configured otherwise.
+/// Checks an engine that keeps the newest items and owns compaction, although it is configured otherwise.
 pub(super) async fn conforms(engine: &dyn ContextEngine) {
     let configured = EngineInfo {
         id: "configured".to_owned(),
@@ -74,7 +74,7 @@ async fn fewer(engine: &dyn ContextEngine) {
     );
 }
 
-/// What the host would otherwise mend or refuse.
+/// Checks the rules whose violation the host would repair or refuse.
 async fn verifiable(engine: &dyn ContextEngine) {
     let mut items = vec![system("never delete"), user("begin")];
     for n in 0..30 {

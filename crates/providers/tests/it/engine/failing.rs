@@ -1,4 +1,4 @@
-//! A program that does not keep to the protocol harms one call, or is ended.
+//! A program that violates the protocol fails one call, or is ended.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn wait_for_the_end_of(place: &str) {
     }
 }
 
-/// A call that is given up when its time is over.
+/// Makes a call that times out.
 async fn given_up(engine: &CommandEngine, clock: &ManualClock) {
     let items = [user("hi")];
     let wait = async {
@@ -59,7 +59,7 @@ async fn a_program_out_of_step_is_ended() {
 }
 
 #[tokio::test]
-async fn garbage_fails_every_call_that_waits() {
+async fn garbage_fails_every_waiting_call() {
     let (engine, _, _) = started("garbage").await;
     let (ann, ben) = (turn("ann/chat"), turn("ann/chat"));
     let (one, other) = tokio::join!(
@@ -73,7 +73,7 @@ async fn garbage_fails_every_call_that_waits() {
 }
 
 #[tokio::test]
-async fn an_error_is_one_calls_fault_and_the_program_goes_on() {
+async fn an_error_fails_only_its_call() {
     for (mode, words) in [
         ("error", "it answered with an error: out of ideas"),
         ("text", "`messages` of its answer is not a list"),
@@ -107,7 +107,7 @@ async fn a_hanging_program_times_out_and_is_ended_after_a_while() {
 }
 
 #[tokio::test]
-async fn an_answer_that_comes_too_late_is_nobodys() {
+async fn a_late_answer_reaches_no_call() {
     let (engine, clock, _) = started("late").await;
     given_up(&engine, &clock).await;
     let items = [user("the second")];
@@ -127,7 +127,7 @@ async fn a_program_that_closes_its_input_is_ended() {
 }
 
 #[tokio::test]
-async fn calls_that_wait_are_bounded() {
+async fn waiting_calls_are_bounded() {
     let (engine, _clock, _) = started("hang").await;
     let turn = turn("ann/chat");
     let mut calls: FuturesUnordered<_> = (0..65)

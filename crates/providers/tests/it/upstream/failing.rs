@@ -1,4 +1,4 @@
-//! Limits, retries and rests, by the clock alone.
+//! Limits, retries and rests, with the test's clock.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,14 +11,14 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Both waits between three attempts, if nothing was asked for.
+/// Whether these are both waits between three attempts, without a wait that the server asked for.
 fn are_own_waits(waits: &[Duration]) -> bool {
     let [first, second] = waits else { return false };
     let within = |wait: &Duration, full| (full / 2..=full).contains(wait);
     within(first, Duration::from_millis(250)) && within(second, seconds(1))
 }
 
-/// A server that gives these answers one after the other, the last for ever.
+/// A server that gives these answers one after the other, and repeats the last.
 fn answering(replies: Vec<Reply>) -> Server {
     let turn = AtomicUsize::new(0);
     Server::new(move |_| {
@@ -28,7 +28,7 @@ fn answering(replies: Vec<Reply>) -> Server {
 }
 
 #[tokio::test]
-async fn what_did_not_reach_the_server_is_tried_three_times() {
+async fn a_request_that_did_not_reach_the_server_is_tried_three_times() {
     let clock = Timer::with_limits(&LIMITS);
     let error = upstream(&dead_url("/v1"), clock.clone()).send(request()).await;
     assert!(
@@ -38,7 +38,7 @@ async fn what_did_not_reach_the_server_is_tried_three_times() {
     assert!(are_own_waits(&clock.waits()), "{:?}", clock.waits());
 
     let clock = Timer::with_limits(&[HEAD]);
-    // It takes the connection and never shakes hands.
+    // A server that accepts the connection and never shakes hands.
     let listener = Listener::new().await;
     let upstream = upstream(&listener.url("https"), clock.clone());
     let error = upstream.send(request()).await.expect_err("no hands are shaken");
@@ -48,9 +48,9 @@ async fn what_did_not_reach_the_server_is_tried_three_times() {
     assert!(are_own_waits(&waits), "{waits:?}");
 }
 
-/// Its client tries again by itself: two of its attempts and three of ours would be nine.
+/// The client retries by itself: with two retries of its own and three attempts of ours each, it would be nine.
 #[tokio::test]
-async fn an_answer_is_given_as_it_came_and_not_asked_for_again() {
+async fn an_answer_is_passed_on_unchanged_and_not_requested_again() {
     for status in [429, 500, 502, 503, 504, 408, 404, 302] {
         let busy = Reply::new(status, "busy").header("retry-after", "7");
         let server = answering(vec![busy, Reply::new(200, "hi")]);
@@ -64,7 +64,7 @@ async fn an_answer_is_given_as_it_came_and_not_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_body_that_ends_early_says_so_once() {
+async fn a_body_that_ends_early_reports_it_once() {
     let listener = Listener::new().await;
     let upstream = upstream(&listener.url("http"), Timer::with_limits(&LIMITS));
     let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nhel\r\n";
@@ -87,7 +87,7 @@ async fn a_body_that_ends_early_says_so_once() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_none_may_have_been_worked_on_and_is_not_asked_for_again() {
+async fn a_malformed_answer_is_not_requested_again() {
     for said in [
         "",
         "SSH-2.0-OpenSSH\r\n",
@@ -135,7 +135,7 @@ async fn a_head_that_trickles_ends_at_its_limit() {
 }
 
 #[tokio::test]
-async fn a_body_may_take_any_time_if_it_moves() {
+async fn a_body_may_take_any_time_while_it_moves() {
     let listener = Listener::new().await;
     let clock = Arc::new(ManualClock::new());
     let upstream = upstream(&listener.url("http"), clock.clone());
@@ -175,7 +175,7 @@ async fn rests(upstream: &HttpUpstream, left: u64) {
 }
 
 #[tokio::test]
-async fn a_server_that_fails_rests_is_tried_and_comes_back() {
+async fn a_failing_server_rests_is_tried_and_recovers() {
     let listener = Listener::new().await;
     let (url, address) = (
         listener.url("http"),
@@ -195,7 +195,7 @@ async fn a_server_that_fails_rests_is_tried_and_comes_back() {
     for wait in [9, 1] {
         clock.sleep(seconds(wait)).await;
     }
-    // Any status is an answer; while the trial is out, nobody else may try.
+    // Any status is an answer; during the trial no other request may try.
     let listener = Listener(TcpListener::bind(address).await.expect("the port is still free"));
     let (answer, ()) = tokio::join!(upstream.send(request()), async {
         let mut peer = listener.accept().await;
@@ -210,7 +210,7 @@ async fn a_server_that_fails_rests_is_tried_and_comes_back() {
 }
 
 #[tokio::test]
-async fn an_answer_between_failures_begins_the_count_anew() {
+async fn an_answer_between_failures_resets_the_count() {
     let listener = Listener::new().await;
     let (url, address) = (
         listener.url("http"),
@@ -228,7 +228,7 @@ async fn an_answer_between_failures_begins_the_count_anew() {
 }
 
 #[tokio::test]
-async fn silence_is_a_failure_and_an_unsendable_request_is_none() {
+async fn silence_is_a_failure_and_an_unsendable_request_is_not() {
     let listener = Listener::new().await;
     let clock = Timer::with_limits(&[CONNECT]);
     let upstream = upstream(&listener.url("http"), clock.clone());
@@ -243,7 +243,7 @@ async fn silence_is_a_failure_and_an_unsendable_request_is_none() {
         let error = upstream.send(request()).await.expect_err("it is silent");
         assert_eq!(error, UpstreamError::TimedOut { after: HEAD });
     }
-    // Not one of them was tried again: the server may have worked on it.
+    // None of them was retried: the server may have worked on it.
     assert_eq!(clock.waits(), [HEAD; 5]);
     rests(&upstream, 10).await;
 }

@@ -1,4 +1,4 @@
-//! What servers tell of themselves, and how seldom they are asked.
+//! The properties that servers report, and how seldom they are asked.
 
 use ports::Probed;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::*;
 use crate::server::dead_url;
 
-/// A server with these pages; like LM Studio, it answers every other question politely.
+/// A server with these pages; like LM Studio, it answers every other question with 200.
 fn telling(pages: Value) -> Server {
     Server::new(move |request| match pages.get(&request.path) {
         Some(page) => Reply::json(page),
@@ -45,7 +45,7 @@ fn servers() -> Vec<(Value, Probed)> {
         |window: Value| json!({ "data": [{ "id": "lora" }, { "id": "a", "max_model_len": window }] });
     vec![
         (props(8192), probed(Kind::LlamaCpp, Some(8192), Some(4))),
-        // One that only hands requests on.
+        // A router: it only forwards requests.
         (
             json!({ "/props": { "default_generation_settings": { "n_ctx": 0 } } }),
             probed(Kind::LlamaCpp, None, None),
@@ -85,7 +85,7 @@ fn servers() -> Vec<(Value, Probed)> {
             json!({ "/version": version, "/v1/models": models(json!(40_960)) }),
             probed(Kind::Vllm, Some(40_960), None),
         ),
-        // Each half alone is somebody else.
+        // Each half alone belongs to another server.
         (
             json!({ "/version": version, "/v1/models": models(Value::Null) }),
             Probed::default(),
@@ -104,7 +104,7 @@ fn servers() -> Vec<(Value, Probed)> {
 }
 
 #[tokio::test]
-async fn each_kind_is_known_by_what_it_tells_and_asked_once() {
+async fn each_kind_is_recognised_by_its_answer_and_asked_once() {
     for (pages, expected) in servers() {
         let server = telling(pages.clone());
         let upstream = upstream(&server.url("/v1"), Timer::with_limits(&LIMITS));
@@ -148,7 +148,7 @@ async fn a_hosted_api_is_never_asked() {
         "http://203.0.113.7:8080/v1",
         "http://models.example.com",
     ] {
-        // Every question would strike its limit at once.
+        // Every question would reach its limit at once.
         let clock = Timer::hasty();
         let key = Some(ApiKey::new(KEY));
         let upstream = HttpUpstream::new("tiny", host, key, Some(Kind::OpenAi), clock.clone());
@@ -165,7 +165,7 @@ async fn a_hosted_api_is_never_asked() {
 }
 
 #[tokio::test]
-async fn who_could_not_be_asked_is_asked_again_after_a_while() {
+async fn an_unreachable_server_is_asked_again_after_a_while() {
     let loading = |request: &Request| match request.path.as_str() {
         "/props" => Reply::new(503, r#"{"error":{"message":"Loading model"}}"#),
         _ => Reply::json(&json!({})),
@@ -191,7 +191,7 @@ async fn who_could_not_be_asked_is_asked_again_after_a_while() {
 }
 
 #[tokio::test]
-async fn a_window_that_nothing_is_loaded_with_is_looked_up_again() {
+async fn a_window_without_a_loaded_model_is_looked_up_again() {
     let asked = std::sync::atomic::AtomicUsize::new(0);
     let server = Server::new(move |request| {
         let mut model = json!({ "type": "llm", "max_context_length": 131_072 });
@@ -212,7 +212,7 @@ async fn a_window_that_nothing_is_loaded_with_is_looked_up_again() {
     assert_eq!(server.requests().len(), 4);
 }
 
-/// What an Ollama server tells of a model, and the window that it has.
+/// An Ollama server's answers about a model, and the window that follows from them.
 #[tokio::test]
 async fn an_ollama_server_is_asked_for_the_window_of_a_model() {
     let shown = |parameters: &str| json!({"parameters": parameters, "model_info": {"general.architecture": "llama", "llama.context_length": 131_072}});
@@ -278,9 +278,10 @@ async fn an_ollama_server_is_asked_for_the_window_of_a_model() {
     }
 }
 
-/// Its window depends on its memory: it is told once the model is there, which the turn would bring about.
+/// The window depends on the server's memory: it is reported once the model is loaded, which the turn would
+/// do anyway.
 #[tokio::test]
-async fn a_model_of_ollama_is_loaded_before_its_window_is_believed() {
+async fn a_model_of_ollama_is_loaded_before_its_window_counts() {
     let loaded = std::sync::atomic::AtomicBool::new(false);
     let server = Server::new(move |request| {
         let models = if loaded.load(std::sync::atomic::Ordering::SeqCst) {

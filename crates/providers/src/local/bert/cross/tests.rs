@@ -1,4 +1,4 @@
-//! A tiny random cross-encoder must give the scores of a forward pass written here.
+//! The scores of a tiny random cross-encoder equal those of a forward pass written here.
 
 use ports::Reranker;
 use tempfile::TempDir;
@@ -8,7 +8,7 @@ use super::super::tests::forward::Tiny;
 use super::super::tests::{WORDS, assert_reads_nothing, folder_named, words};
 use super::CrossEncoder;
 
-/// The names that a family gives to the weights.
+/// A weight's name in a family.
 fn named(kind: &str, name: &str) -> String {
     let (prefix, dense, out) = match kind {
         "bert" => ("bert", "bert.pooler.dense", "classifier"),
@@ -71,7 +71,7 @@ async fn scores_match_the_reference_in_both_families() {
 }
 
 #[tokio::test]
-async fn a_passage_is_cut_where_the_model_ends() {
+async fn a_passage_is_cut_at_the_models_limit() {
     let tiny = Tiny::random(22, WORDS.len());
     let dir = folder(&tiny, "bert");
     let reranker = CrossEncoder::open(dir.path()).expect("the folder is whole");
@@ -79,7 +79,7 @@ async fn a_passage_is_cut_where_the_model_ends() {
         .rerank("car", &[&"red car ".repeat(500)])
         .await
         .expect("a tiny model runs");
-    // The query, its frame and as much of the passage as there are positions.
+    // The query, the special tokens, and as much of the passage as fits into the positions.
     let fits = expected(
         &tiny,
         "bert",
@@ -90,7 +90,7 @@ async fn a_passage_is_cut_where_the_model_ends() {
 }
 
 #[test]
-fn a_model_without_one_score_is_refused() {
+fn a_model_without_a_single_score_is_refused() {
     let tiny = Tiny::random(23, WORDS.len());
     let headless = folder_named(&tiny, "bert", |name| {
         (!name.starts_with(Tiny::HEAD_OUT)).then(|| named("bert", name))

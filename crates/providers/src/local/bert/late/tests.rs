@@ -1,4 +1,4 @@
-//! Likeness is that of a forward pass written here, and it counts beside the order.
+//! Likeness equals that of a forward pass written here, and is weighed against the order.
 
 use ports::Reranker;
 
@@ -12,7 +12,7 @@ fn open(tiny: &Tiny, kind: &str) -> LateInteraction {
     LateInteraction::open(dir.path(), BertSettings::default()).expect("the folder is whole")
 }
 
-/// The mean over the query's words of the cosine with the token most like it.
+/// The mean over the query's words of the cosine with the most similar token.
 fn expected(tiny: &Tiny, query: &str, passage: &str, offset: usize) -> f64 {
     let rows = |text: &str| {
         let ids = ids(text);
@@ -57,7 +57,7 @@ async fn likeness_matches_the_reference_in_both_families() {
 }
 
 #[tokio::test]
-async fn what_is_alike_keeps_its_order_and_what_has_the_words_passes_others() {
+async fn equal_passages_keep_their_order_and_matching_ones_move_up() {
     let reranker = open(&Tiny::random(32, WORDS.len()), "bert");
     let falls = |scores: &[f32]| scores.windows(2).all(|pair| pair[0] > pair[1]);
     let nothing = ["", "\u{200b}", "\u{0}"].map(|query| (query, ["red car"; 12]));

@@ -1,4 +1,4 @@
-//! A BERT forward pass by the book, one text at a time and in f64: slow, plain, and independent of candle.
+//! A textbook BERT forward pass, one text at a time and in f64: slow, plain, and independent of candle.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl Tiny {
     pub(in crate::local::bert) const INNER: usize = 16;
     pub(in crate::local::bert) const POSITIONS: usize = 16;
     pub(in crate::local::bert) const EPS: f64 = 1e-12;
-    /// The two layers of a cross-encoder's head, which each family names otherwise.
+    /// The two layers of a cross-encoder's head; each family has other names for them.
     pub(in crate::local::bert) const HEAD_DENSE: &str = "head.dense";
     pub(in crate::local::bert) const HEAD_OUT: &str = "head.out";
 
@@ -74,7 +74,7 @@ impl Tiny {
             (state >> 40) as f32 / 8_388_608.0 - 1.0
         };
         let tensors = shapes.into_iter().map(|(name, shape)| {
-            // A bias is the same for every text; a large one would hide what tells them apart.
+            // A bias is the same for every text, so a large one would hide their differences.
             let size = if name.ends_with("bias") { 0.1 } else { 1.0 };
             let values = (0..shape.iter().product()).map(|_| size * random()).collect();
             (name, (shape, values))
@@ -168,7 +168,7 @@ impl Tiny {
             .collect()
     }
 
-    /// The score of a pair, of whose tokens `kinds` says to which text they belong.
+    /// The score of a pair; `kinds` says for each token whether it belongs to the query or to the passage.
     #[expect(clippy::cast_possible_truncation, reason = "the product computes in f32")]
     pub(in crate::local::bert) fn score(
         &self,

@@ -7,7 +7,7 @@ use super::{BertEmbedder, BertSettings, Tiny, WORDS, folder};
 /// Made by `SentencePiece` from words of seven languages, and by `transformers` as for `XLM-RoBERTa`.
 const TOKENIZER: &str = include_str!("unigram.json");
 
-/// What `SentencePiece` itself makes of texts.
+/// Texts with the pieces that `SentencePiece` itself makes of them.
 const TEXTS: [(&str, &[u32]); 5] = [
     ("das rote Auto", &[0, 80, 82, 83, 2]),
     (
@@ -20,9 +20,9 @@ const TEXTS: [(&str, &[u32]); 5] = [
 ];
 
 #[test]
-fn pieces_are_those_of_sentencepiece() {
+fn pieces_equal_those_of_sentencepiece() {
     let newer: Value = serde_json::from_str(TOKENIZER).expect("JSON");
-    // As the first models have it in their files.
+    // The form in the files of the first models.
     let mut older = newer.clone();
     older["normalizer"] = newer["normalizer"]["normalizers"][0].clone();
     older["pre_tokenizer"] = json!({ "type": "Sequence", "pretokenizers": [
