@@ -1,7 +1,8 @@
-//! A model server without a model, for trying a client or a proxy by hand: `cargo run -p testkit --example backend`.
+//! A model server without a model, for trying a client or a proxy by hand: `cargo run -p testkit --example
+//! backend`.
 //!
-//! Prints its base URL and serves until its input ends. It answers with the last words of the person, and calls the request's
-//! first tool where those say "tool".
+//! Prints its base URL and serves until its input ends. It answers with the last words of the user, and calls
+//! the request's first tool if they contain "tool".
 #![expect(clippy::print_stdout, reason = "whoever starts it reads the address")]
 
 use std::io::Read as _;

@@ -1,7 +1,7 @@
-//! Model servers without a model: real HTTP on a loopback port, for tests of what stands before one.
+//! Model servers without a model: real HTTP on a loopback port, for tests of clients and proxies.
 //!
-//! Owns: the protocol, checked on every call; a prefix cache that counts as the real one would; planted faults. Never: a
-//! model, a clock.
+//! Owns: the protocol, checked on every call; a prefix cache that counts like the real one; planted faults.
+//! Never: a model, a clock.
 
 mod answer;
 mod call;
@@ -28,19 +28,19 @@ use tokio::task::JoinSet;
 use kept::{Border, Marks};
 use line::Gate;
 
-/// The window that probes tell where a test says no other, in tokens. Longer prompts are taken all the same.
+/// Default of the window that probes report, in tokens. Longer prompts are accepted.
 pub const WINDOW_TOKENS: usize = 32_768;
 
-/// What the server keeps of a prompt. A token is one byte of the rendered prompt, or one border of a message.
+/// The server's prefix cache. A token is one byte of the rendered prompt, or one border of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheKind {
-    /// Slots that go back to any token.
+    /// Slots that can rewind to any token.
     Rewindable,
-    /// Slots that go back to checkpoints, placed as a llama.cpp chat endpoint does.
+    /// Slots that can rewind to checkpoints, placed as a llama.cpp chat endpoint does.
     Checkpoints,
-    /// Slots that reuse the whole of what they have, or nothing.
+    /// Slots that reuse their whole state, or nothing.
     StrictExtension,
-    /// Slots that go back to any token and share their memory: a request that starts empties the others.
+    /// Slots that can rewind to any token and share their memory: a request that starts empties the others.
     Shared,
     /// [`crate::caches::Blocks`], shared by all requests.
     Blocks {
@@ -48,9 +48,9 @@ pub enum CacheKind {
         tokens_min: usize,
         known_max: usize,
     },
-    /// What stands before `cache_control`, as Anthropic keeps it; shared by all requests.
+    /// The prefixes that end at a `cache_control`, as Anthropic caches them; shared by all requests.
     Marks,
-    /// Nothing.
+    /// No cache.
     None,
 }
 
@@ -63,7 +63,7 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
-/// What the model says.
+/// The model's answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reply {
     pub reasoning: Option<String>,
@@ -89,21 +89,21 @@ impl Reply {
     }
 }
 
-/// What goes wrong with one request.
+/// A fault of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// Answers so; the model is not asked.
+    /// Answers with this status, without the model.
     Status {
         code: u16,
         headers: Vec<(String, String)>,
         body: String,
     },
-    /// Closes the connection without a byte; the model is not asked.
+    /// Closes the connection without a byte, without the model.
     CloseBeforeHead,
-    /// Resets the connection after so many chunks of the body (events of a stream; any other body is one), at its end at the
-    /// latest.
+    /// Resets the connection after this many chunks of the body (events of a stream; any other body is one),
+    /// at its end at the latest.
     ResetAfterChunks(usize),
-    /// A stream with nonsense after its first event, whatever was asked for.
+    /// A stream with nonsense after its first event, also for a request without streaming.
     GarbageSse,
     /// The answer ends in the middle of a JSON text; the transfer is complete.
     TruncatedJson,
@@ -113,29 +113,31 @@ pub enum Fault {
     SlowLoris,
 }
 
-/// The request, and the how manieth that the model answers, from 1.
+/// Gets the request, and its number among those that the model answers, from 1.
 pub type Respond = Arc<dyn Fn(&Value, usize) -> Reply + Send + Sync>;
 
-/// How a server behaves.
+/// The behaviour of a server.
 #[derive(Clone)]
 pub struct Config {
-    /// Decides which probes are answered, how cached tokens are told, and which unknown fields are refused.
+    /// Decides which probes are answered, how cached tokens are reported, and which unknown fields are
+    /// refused.
     pub kind: Kind,
     pub cache: CacheKind,
-    /// Of the caches that have slots.
+    /// Number of slots, for caches that have slots.
     pub slots: usize,
-    /// Answers a violation with 400; otherwise it is only noted.
+    /// Answers a violation with 400; otherwise it is only recorded.
     pub strict: bool,
     pub reply: Respond,
-    /// One for each of the next requests, of whatever route.
+    /// One fault for each of the next requests, of any route.
     pub faults: Vec<Fault>,
     /// Streams pause after their first chunk until the next [`Backend::release`].
     pub hold: bool,
-    /// The window that probes tell, in tokens.
+    /// The window that probes report, in tokens.
     pub window_tokens: usize,
-    /// A longer prompt is refused as llama.cpp does it.
+    /// A longer prompt is refused in llama.cpp's form.
     pub prompt_tokens_max: Option<usize>,
-    /// The model's template takes a person and the assistant in turns, as those of Gemma and Mistral do.
+    /// The model's template requires alternating turns of user and assistant, as those of Gemma and Mistral
+    /// do.
     pub alternates: bool,
 }
 
@@ -166,7 +168,8 @@ impl fmt::Debug for Config {
     }
 }
 
-/// A request as it arrived, and what it cost. Counts are in tokens; those of a request that no model answered are 0.
+/// A request as it arrived, and its cost. Counts are in tokens; they are 0 for a request that no model
+/// answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
     pub method: String,
@@ -178,11 +181,11 @@ pub struct Seen {
     pub prompt_tokens: usize,
     pub cached_tokens: usize,
     pub evaluated_tokens: usize,
-    /// What a real server would refuse it for.
+    /// Why a real server would refuse it.
     pub violations: Vec<String>,
 }
 
-/// A running server. It ends when this is dropped, and so do its connections.
+/// A running server. Dropping it ends the server and its connections.
 #[derive(Debug)]
 pub struct Backend {
     base_url: String,
@@ -216,31 +219,31 @@ impl Backend {
         self.shared.lock().seen.clone()
     }
 
-    /// Waits until so many requests have arrived.
+    /// Waits until this many requests have arrived.
     pub async fn arrived(&self, count: usize) {
         let mut arrived = self.shared.arrived.subscribe();
         let waited = arrived.wait_for(|arrived| *arrived >= count).await;
         waited.expect("the sender is in `shared`");
     }
 
-    /// Plants a fault behind those already planted.
+    /// Plants a fault after those already planted.
     pub fn fail_next(&self, fault: Fault) {
         self.shared.lock().faults.push_back(fault);
     }
 
-    /// Whether streams that arrive from now on pause after their first chunk.
+    /// Sets whether streams that arrive from now on pause after their first chunk.
     pub fn hold(&self, hold: bool) {
         self.shared.hold.store(hold, Ordering::SeqCst);
     }
 
-    /// Lets go on what waits now: held streams and hangs to their end, slow heads by a byte. What arrives later waits for
-    /// the next release.
+    /// Releases everything that waits now: held streams and hangs to their end, slow heads by a byte. Later
+    /// arrivals wait for the next release.
     pub fn release(&self) {
         self.shared.gate.release();
     }
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Shared {
     kind: Kind,
     slots: usize,
@@ -290,7 +293,7 @@ impl Shared {
         self.state.lock().expect("nothing panics while it holds the lock")
     }
 
-    /// The last thing before a request is answered: whoever waits for it finds all of it.
+    /// The last step before a request is answered: a test that waits for the request then finds all of it.
     fn note(&self, seen: Seen) {
         let mut state = self.lock();
         state.seen.push(seen);
@@ -331,7 +334,7 @@ impl Simulated {
         Self::Slots(Slots::new(rewind, slots))
     }
 
-    /// A prompt and what was generated after it, in one step: the slot is another request's only afterwards.
+    /// Evaluates a prompt and its reply in one step: another request can use the slot only afterwards.
     fn run(&mut self, slot: Option<usize>, prompt: &[u32], borders: &[Border], reply: &[u32]) -> Evaluated {
         let cache: &mut dyn Cache = match self {
             Self::Slots(slots) => {
@@ -343,7 +346,7 @@ impl Simulated {
                 return evaluated;
             }
             Self::Blocks(blocks) => blocks,
-            // Of a reply nothing is kept until it comes back.
+            // A reply is not cached before a request contains it.
             Self::Marks(marks) => return marks.request(prompt, borders),
             Self::None => {
                 return Evaluated {

@@ -1,6 +1,6 @@
-//! Prefix caches without a model: what a backend would evaluate of a request.
+//! Prefix caches without a model: the tokens of a request that a backend would evaluate.
 //!
-//! Owns: four models of caches over plain tokens. Never: time (no entry expires), what a token means.
+//! Owns: four models of caches over plain tokens. Never: time (no entry expires), the meaning of a token.
 
 mod blocks;
 mod slots;
@@ -8,12 +8,12 @@ mod slots;
 pub use blocks::Blocks;
 pub use slots::{Checkpoints, Rewind, Slots};
 
-/// What a request cost.
+/// The cost of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evaluated {
-    /// Tokens taken from the cache.
+    /// Tokens read from the cache.
     pub cached: usize,
-    /// Tokens worked on; with `cached`, all of the request's.
+    /// Evaluated tokens; with `cached`, all of the request's.
     pub evaluated: usize,
 }
 
@@ -28,8 +28,8 @@ impl Evaluated {
 
 /// A backend's cache.
 pub trait Cache {
-    /// A prompt comes in.
+    /// Evaluates a prompt.
     fn request(&mut self, tokens: &[u32]) -> Evaluated;
-    /// The backend has generated these tokens after the last request.
+    /// Adds the tokens that the backend generated after the last request.
     fn reply(&mut self, tokens: &[u32]);
 }

@@ -1,6 +1,7 @@
-//! Time and randomness that a test owns: a clock that stands until it is moved, and ids that count.
+//! Time and randomness under a test's control: a clock that stands still until the test moves it, and ids
+//! that count.
 //!
-//! Owns: the only time that tests know. Never: the machine's clock.
+//! Owns: the only time in tests. Never: the machine's clock.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -14,14 +15,14 @@ use model::Timestamp;
 use ports::{Clock, Ids};
 use tokio::sync::watch;
 
-/// A clock that starts at [`ManualClock::START_MILLIS`] and moves only when the test moves it. Who sleeps is woken in the
-/// order of the times, then of the sleeps, so that a run can be repeated.
+/// A clock that starts at [`ManualClock::START_MILLIS`] and moves only when the test moves it. Sleeps end in
+/// the order of their times, then of their starts, so that a run can be repeated.
 #[derive(Debug)]
 pub struct ManualClock {
     time: Mutex<Time>,
-    /// How far somebody has set the wall clock forth, in milliseconds.
+    /// How far the wall clock was set forward, in milliseconds.
     set_forth: AtomicI64,
-    /// How many sleeps are under way.
+    /// Number of sleeps under way.
     sleepers: watch::Sender<usize>,
 }
 
@@ -29,7 +30,7 @@ pub struct ManualClock {
 struct Time {
     elapsed: Duration,
     slept: u64,
-    /// By the time at which each ends, and its number.
+    /// By the end time of each sleep and its number.
     asleep: BTreeMap<(Duration, u64), Waker>,
 }
 
@@ -63,19 +64,19 @@ impl ManualClock {
         due.into_values().for_each(Waker::wake);
     }
 
-    /// How long until the first sleep ends; none when nobody sleeps.
+    /// Time until the first sleep ends; none when nobody sleeps.
     pub fn next(&self) -> Option<Duration> {
         let time = self.time();
         let ((due, _), _) = time.asleep.first_key_value()?;
         Some(due.saturating_sub(time.elapsed))
     }
 
-    /// Sets the wall clock alone, forth or back: no sleep ends by it.
+    /// Sets only the wall clock, forward or back: no sleep ends by it.
     pub fn set_wall(&self, forth_millis: i64) {
         self.set_forth.fetch_add(forth_millis, Ordering::Relaxed);
     }
 
-    /// Waits until at least so many tasks sleep on this clock: the moment to move it.
+    /// Waits until at least this many tasks sleep on this clock: the moment to move it.
     pub async fn sleeping(&self, count: usize) {
         self.sleepers
             .subscribe()

@@ -1,6 +1,6 @@
 //! A receiver of events.
 //!
-//! Owns: taking every event. Never: a run.
+//! Owns: accepting every event. Never: a run.
 
 use async_trait::async_trait;
 use ports::LedgerError;

@@ -1,6 +1,7 @@
 //! Ports that fail, or die, at a call that the test chooses.
 //!
-//! Owns: counting calls over all ports together. A process that dies hangs in its call for ever; the test drops it.
+//! Owns: counting calls over all ports together. A process that dies hangs in its call for ever; the test
+//! drops it.
 
 mod faulty;
 
@@ -10,14 +11,14 @@ use tokio::sync::watch;
 
 pub use faulty::Faulty;
 
-/// What happens at the chosen call.
+/// The fault at the chosen call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// It fails and did nothing.
+    /// It fails without effect.
     Refuse,
-    /// It fails although it did everything.
+    /// It fails although it has its effect.
     LoseAnswer,
-    /// It panics and did nothing.
+    /// It panics without effect.
     Panic,
     /// The process dies before it.
     DieBefore,
@@ -28,7 +29,7 @@ pub enum Mode {
 /// All but a panic.
 pub const MODES: [Mode; 4] = [Mode::Refuse, Mode::LoseAnswer, Mode::DieBefore, Mode::DieAfter];
 
-/// The calls of all ports together, and what shall happen at one of them.
+/// The count of the calls of all ports together, and the planned fault.
 #[derive(Debug)]
 pub struct Faults {
     state: Mutex<State>,
@@ -40,7 +41,7 @@ pub struct Faults {
 struct State {
     made: usize,
     plan: Option<(usize, Mode)>,
-    /// The next call of that name.
+    /// A fault of the next call with that name.
     named: Option<(&'static str, Mode)>,
     /// The call that was hit.
     hit: Option<&'static str>,
@@ -57,38 +58,38 @@ impl Default for Faults {
 }
 
 impl Faults {
-    /// The same where every call is done when it is first polled, also by a store with threads of its own: what happens
-    /// then depends on nothing but who is polled when.
+    /// The same with every call done at its first poll, also by a store with threads of its own. Then a run
+    /// depends only on the order of polls.
     #[must_use]
     pub fn at_once(mut self) -> Self {
         self.at_once = true;
         self
     }
 
-    /// Chooses the n-th call from now, counted from 1.
+    /// Plans a fault for the n-th call from now, counted from 1.
     pub fn plan(&self, n: usize, mode: Mode) {
         let mut state = self.state();
         state.plan = Some((state.made + n, mode));
         state.hit = None;
     }
 
-    /// Chooses the next call of a name.
+    /// Plans a fault for the next call with a name.
     pub fn plan_next(&self, name: &'static str, mode: Mode) {
         self.state().named = Some((name, mode));
     }
 
-    /// No fault any more, and the dead may live.
+    /// Removes all faults; a dead process may call again.
     pub fn lift(&self) {
         self.state().plan = None;
         self.dead.send_replace(false);
     }
 
-    /// How many calls there were.
+    /// Number of calls so far.
     pub fn made(&self) -> usize {
         self.state().made
     }
 
-    /// The call at which it happened.
+    /// The name of the call that a fault hit.
     pub fn hit(&self) -> Option<&'static str> {
         self.state().hit
     }
@@ -108,7 +109,7 @@ impl Faults {
 
     async fn done<T>(&self, real: impl Future<Output = T>) -> T {
         if self.at_once {
-            // Without a budget: one that is used up would have the call wait for its own task.
+            // Without a budget: a call with a used-up budget would wait for its own task.
             futures::executor::block_on(tokio::task::unconstrained(real))
         } else {
             real.await

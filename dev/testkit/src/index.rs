@@ -1,7 +1,7 @@
-//! Everything a test needs of the index port: the in-memory index, the contract that every index keeps, and
-//! sample rows.
+//! Test support for the index port: the in-memory index, the contract of every index, and sample rows.
 //!
-//! Owns: the fake's protocol checks and the meaning of the port as running code. Never: ranking worth measuring.
+//! Owns: the fake's protocol checks and the meaning of the port as running code. Never: ranking worth
+//! measuring.
 //!
 //! Reading order: [`MemoryIndex`], [`contract`], [`samples`], [`cities`].
 

@@ -1,8 +1,8 @@
-//! Everything a test needs of the ledger's ports: the in-memory ledger, the contract that every ledger keeps,
-//! and sample values.
+//! Test support for the ledger's ports: the in-memory ledger, the contract of every ledger, and sample
+//! values.
 //!
-//! Owns: the fake's protocol checks and the meaning of the ports as running code. Never: durability; that is tested
-//! where the files are.
+//! Owns: the fake's protocol checks and the meaning of the ports as running code. Never: durability; the
+//! adapter tests it.
 //!
 //! Reading order: [`MemoryLedger`], [`contract`], [`samples`].
 

@@ -1,6 +1,8 @@
-//! Fakes of every port that enforce its promises on every call, and the contract suites that adapters run too.
+//! Fakes of every port that enforce its promises on every call, and the contract suites that adapters run
+//! too.
 //!
-//! Owns: in-memory stores, a clock that tests turn, scripted models, model servers without a model. Never: being in the product.
+//! Owns: in-memory stores, a clock that tests move, scripted models, model servers without a model. Never:
+//! code of the product.
 
 pub mod backend;
 pub mod caches;

@@ -1,6 +1,6 @@
-//! A reader of documents in this process, and what every reader promises.
+//! A reader of documents in this process, and the contract of every reader.
 //!
-//! Owns: the port's promises without its limits. Never: a process.
+//! Owns: the port's promises except its limits. Never: a process.
 
 use std::io::{Read as _, Seek as _};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use documents::{Unreadable, topics};
 use ports::{BEGINNING_MAX_BYTES, DocumentReader, FileBytes, ReadDocument, ReadError};
 
-/// Reads where it is called.
+/// Reads documents in the caller's process.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct DirectReader;
 
@@ -28,7 +28,7 @@ impl DocumentReader for DirectReader {
     }
 }
 
-/// The bytes of a file.
+/// All bytes of a file.
 pub(crate) fn whole(file: FileBytes) -> Vec<u8> {
     match file {
         FileBytes::Memory(bytes) => bytes.to_vec(),
@@ -41,7 +41,7 @@ pub(crate) fn whole(file: FileBytes) -> Vec<u8> {
     }
 }
 
-/// What every reader does.
+/// The contract of every reader.
 pub async fn contract(reader: &dyn DocumentReader) {
     let text = b"# Tea\n\nGreen tea wants 80 degrees.\n".to_vec();
     let read = reader
@@ -69,7 +69,7 @@ pub async fn contract(reader: &dyn DocumentReader) {
     assert!(topics > long.len() / 10 * 9, "{topics} of {} bytes", long.len());
 }
 
-/// The same of a file on a disk, whose bytes it holds, wherever its position is.
+/// The same for a file on a disk with the content `text`, at any position of the file.
 pub async fn contract_on_disk(reader: &dyn DocumentReader, file: std::fs::File, text: &str) {
     let file = Arc::new(file);
     for _ in 0..2 {

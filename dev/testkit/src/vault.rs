@@ -1,5 +1,4 @@
-//! Everything a test needs of the vault port: the in-memory vault, the contract that every vault keeps, and sample
-//! entries.
+//! Test support for the vault port: the in-memory vault, the contract of every vault, and sample entries.
 //!
 //! Owns: the port's meaning as running code, and faults on demand. Never: files or folders.
 //!

@@ -1,6 +1,7 @@
 //! Answers as bytes.
 //!
-//! Owns: heads, events, errors, and how each kind tells its usage. Never: which answer a request gets.
+//! Owns: heads, events, errors, and how each kind reports its usage. Never: the choice of the answer to a
+//! request.
 
 pub(super) mod anthropic;
 pub(super) mod chat;
@@ -55,7 +56,7 @@ impl Answer {
         Self::error(400, "invalid_request_error", &violations.join("; "))
     }
 
-    /// As llama.cpp says it.
+    /// In llama.cpp's form.
     pub(super) fn too_long(tokens: usize, tokens_max: usize) -> Self {
         let message = format!(
             "request ({tokens} tokens) exceeds the available context size ({tokens_max} tokens), try increasing it"
@@ -103,26 +104,26 @@ impl Answer {
     }
 }
 
-/// What an answer tells of its cost, in tokens.
+/// The usage that an answer reports, in tokens.
 #[derive(Debug)]
 pub(super) struct Usage {
     pub(super) kind: Kind,
     pub(super) prompt: usize,
     pub(super) cached: usize,
-    /// Newly kept, where the API tells.
+    /// Newly cached, if the API reports it.
     pub(super) created: usize,
     pub(super) generated: usize,
 }
 
 impl Usage {
-    /// As chat and text completions tell it.
+    /// In the form of chat and text completions.
     fn openai(&self) -> Value {
         let mut usage = json!({
             "prompt_tokens": self.prompt,
             "completion_tokens": self.generated,
             "total_tokens": self.prompt + self.generated,
         });
-        // A server that nobody knows may tell it all the same, where OpenAI does.
+        // A server of unknown kind may report it too, in OpenAI's place.
         let unknown = Some("prompt_tokens_details.cached_tokens").filter(|_| !self.kind.is_known());
         if let Some(path) = self.kind.profile().cached_tokens.or(unknown) {
             let place = path.split('.').fold(&mut usage, |value, name| &mut value[name]);
@@ -131,7 +132,7 @@ impl Usage {
         usage
     }
 
-    /// llama.cpp's, on the last object of an answer.
+    /// llama.cpp's timings, on the last object of an answer.
     fn time(&self, object: &mut Value) {
         if self.kind == Kind::LlamaCpp {
             let timings = json!({
@@ -144,7 +145,7 @@ impl Usage {
     }
 }
 
-/// Where two pieces meet in a stream: behind spaces.
+/// The pieces of a text in a stream: it is split after spaces.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(' ')
 }
@@ -153,7 +154,7 @@ fn event(data: &Value) -> String {
     format!("data: {data}\n\n")
 }
 
-/// Named by its type.
+/// An event named by its type.
 fn named(data: &Value) -> String {
     let name = data["type"].as_str().unwrap_or_default();
     format!("event: {name}\ndata: {data}\n\n")

@@ -1,6 +1,6 @@
 //! A call of a model: checked, counted against the cache, answered in its dialect.
 //!
-//! Owns: the routes that take a body. Never: the form of an answer.
+//! Owns: the routes with a body. Never: the form of an answer.
 
 use crate::caches::Evaluated;
 use prefix::backend::Kind;
@@ -11,7 +11,7 @@ use super::prompt::{Dialect, Prompt};
 use super::rules::{alternation, violations};
 use super::{Reply, Seen, Shared};
 
-/// A request that a real server would work on.
+/// A request that a real server would process.
 pub(super) struct Call {
     dialect: Dialect,
     counts_only: bool,
@@ -19,7 +19,7 @@ pub(super) struct Call {
     prompt: Prompt,
 }
 
-/// Notes all that is wrong with the request; the answer where it is not worked on.
+/// Records all violations of the request; returns the error answer if the request is refused.
 pub(super) fn check(shared: &Shared, path: &str, seen: &mut Seen) -> Result<Call, Answer> {
     let dialect = match path {
         "/v1/chat/completions" => Dialect::Chat,

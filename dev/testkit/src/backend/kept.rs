@@ -1,6 +1,8 @@
-//! What a server keeps between requests: beginnings of prompts up to a mark, and conversations of the Responses API.
+//! State of a server between requests: beginnings of prompts up to a mark, and conversations of the Responses
+//! API.
 //!
-//! Owns: how each is found again. Never: what a request says (`prompt`), caches without marks (`prefix::sim`).
+//! Owns: how each is found again. Never: the content of a request (`prompt`), caches without marks
+//! (`prefix::sim`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,15 +10,15 @@ use crate::caches::Evaluated;
 use prefix::Digest;
 use serde_json::{Value, json};
 
-/// A mark finds what was kept at most so many blocks before it.
+/// A mark finds a cached beginning that ends at most this many blocks before it.
 const LOOKBACK_BLOCKS: usize = 20;
 
-/// Where a tool list, the system text or a turn ends.
+/// The end of a tool list, of the system text or of a turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Border {
-    /// In tokens.
+    /// Position in tokens.
     pub(super) end: usize,
-    /// That end there.
+    /// Number of blocks that end there.
     pub(super) blocks: usize,
     pub(super) marked: bool,
 }
@@ -54,12 +56,13 @@ impl Marks {
     }
 }
 
-/// The items of each response and conversation, by its id, and each item of a reply by its own.
+/// The items of each response and conversation, by its id, and each item of a reply by its own id.
 #[derive(Debug, Default)]
 pub(super) struct Responses(BTreeMap<String, Vec<Value>>);
 
 impl Responses {
-    /// All that a request stands on, its own input at the end; none where it names a response that is not kept.
+    /// The whole conversation of a request, its own input at the end; none if the request names an unknown
+    /// response.
     pub(super) fn whole(&self, request: &Value) -> Option<Vec<Value>> {
         let before = match (request["previous_response_id"].as_str(), conversation(request)) {
             (Some(id), _) => self.0.get(id)?.clone(),
@@ -77,7 +80,7 @@ impl Responses {
         before.into_iter().map(Some).chain(named).collect()
     }
 
-    /// Keeps what was said, and names it: the same words have the same id.
+    /// Stores the input and the reply; returns their id. The same items get the same id.
     pub(super) fn keep(&mut self, request: &Value, output: Vec<Value>) -> String {
         let id_of = |item: &Value| Some((item["id"].as_str()?.to_owned(), vec![item.clone()]));
         self.0.extend(output.iter().filter_map(id_of));

@@ -1,6 +1,7 @@
-//! A connection under a test's control: what is held back until a release, bodies that break off, heads that trickle.
+//! A connection under a test's control: bytes held until a release, bodies that break off, heads that
+//! trickle.
 //!
-//! Owns: bytes and when they leave. Never: what they say.
+//! Owns: bytes and the time they leave. Never: their content.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,7 +17,7 @@ use tokio::sync::watch;
 
 pub(super) type Wait = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Counts releases, so that none is lost on one who begins to wait after it.
+/// Counts releases, so that a task that begins to wait after a release does not lose it.
 #[derive(Clone)]
 pub(super) struct Gate(watch::Sender<usize>);
 
@@ -35,7 +36,7 @@ impl Gate {
         *self.0.borrow()
     }
 
-    /// Ready once more than `count` releases have been.
+    /// Waits until there were more than `count` releases.
     pub(super) fn beyond(&self, count: usize) -> Wait {
         let mut released = self.0.subscribe();
         Box::pin(async move {
@@ -45,7 +46,7 @@ impl Gate {
     }
 }
 
-/// A body of which each chunk is written before the next is taken.
+/// A body that writes each chunk before it gives the next.
 pub(super) struct Chunks {
     left: VecDeque<Bytes>,
     sized: bool,
@@ -56,7 +57,7 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// `sized` where the length is told beforehand; `held` is waited for after the first chunk.
+    /// `sized`: the length is known beforehand; `held`: waited for after the first chunk.
     pub(super) fn new(
         chunks: VecDeque<Bytes>,
         sized: bool,
@@ -74,7 +75,7 @@ impl Chunks {
     }
 }
 
-/// The body ends here by a planted fault.
+/// The body ends here because of a planted fault.
 #[derive(Debug)]
 pub(super) struct Reset;
 
@@ -95,7 +96,7 @@ impl Body for Chunks {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Reset>>> {
         if !std::mem::replace(&mut self.written, true) {
-            // hyper writes out what it has only while its body is not ready.
+            // hyper writes its buffer only while its body is not ready.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -136,7 +137,7 @@ impl Trickle {
     }
 }
 
-/// A TCP connection whose heads may trickle.
+/// A TCP connection with heads that may trickle.
 pub(super) struct Line {
     stream: TcpStream,
     gate: Gate,
@@ -157,9 +158,9 @@ impl Line {
         }
     }
 
-    /// Ends the connection as a crashed process does.
+    /// Ends the connection like a crashed process.
     pub(super) fn reset(self) {
-        // Without it the connection ends in good order, and the test that wanted a reset says so.
+        // If this fails, the connection closes in good order, and a test that expects a reset fails.
         let _told = self.stream.set_zero_linger();
     }
 }

@@ -1,6 +1,6 @@
-//! What a server tells of itself.
+//! The server's answers to probes.
 //!
-//! Owns: the routes without a body, each only where its kind has it. Never: a model.
+//! Owns: the routes without a body, each only for kinds that have it. Never: a model.
 
 use prefix::backend::Kind;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What a model reads of a request: the four dialects as one list of turns, and the turns as tokens.
+//! The prompt of a request: the four dialects as one list of turns, and the turns as tokens.
 //!
 //! Owns: the fake's chat template. Never: whether a request is allowed (`rules`).
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::kept::Border;
 use super::{Reply, ToolCall};
 
-/// The routes that take a prompt.
+/// The routes with a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     Chat,
@@ -33,9 +33,9 @@ pub(super) struct Turn {
     pub(super) calls: Vec<ToolCall>,
     /// The call that a tool's turn answers.
     pub(super) answers: String,
-    /// Of Anthropic's; 0 for a text without them.
+    /// Number of Anthropic blocks; 0 for a text without them.
     blocks: usize,
-    /// Anthropic's `cache_control` stands on it.
+    /// Anthropic's `cache_control` is on it.
     marked: bool,
 }
 
@@ -57,14 +57,14 @@ impl Turn {
 pub(super) struct Prompt {
     tools: String,
     tools_marked: bool,
-    /// Without template: a completion's prompt, an embedding's input.
+    /// Text without a template: a completion's prompt, an embedding's input.
     plain: Option<String>,
     pub(super) turns: Vec<Turn>,
-    /// Messages that are no turns, each in a sentence.
+    /// Messages that form no turn, each in a sentence.
     pub(super) problems: Vec<String>,
 }
 
-// The borders of messages are tokens of their own, as in real vocabularies: no text can be taken for one.
+// The borders of messages are tokens of their own, as in real vocabularies, so no text can imitate them.
 pub(super) const USER: u32 = 256;
 const SYSTEM: u32 = 257;
 const ASSISTANT: u32 = 258;
@@ -101,7 +101,7 @@ impl Prompt {
         prompt
     }
 
-    /// The tokens, and where what a mark may stand on ends.
+    /// The tokens, and the end of each part that a mark can be on.
     pub(super) fn tokens(&self) -> (Vec<u32>, Vec<Border>) {
         let (mut tokens, mut borders) = (Vec::new(), Vec::new());
         if let Some(plain) = &self.plain {
@@ -134,14 +134,14 @@ impl Prompt {
             put_said(&mut tokens, &turn.reasoning, &turn.text, &turn.calls);
             border(tokens.len(), turn.blocks.max(1), turn.marked);
         }
-        // A talk that ends with the assistant's words is gone on with, as llama.cpp does it.
+        // A conversation that ends with the assistant's text is continued, as llama.cpp does it.
         if self.turns.last().is_none_or(|last| last.role != Role::Assistant) {
             tokens.push(ASSISTANT);
         }
         (tokens, borders)
     }
 
-    /// What the model generates, as it is rendered when a client sends it back.
+    /// The tokens of the model's reply, in the form in which a client sends it back.
     pub(super) fn reply_tokens(&self, dialect: Dialect, reply: &Reply) -> Vec<u32> {
         let mut tokens = Vec::new();
         if self.plain.is_some() {
@@ -214,7 +214,7 @@ impl Prompt {
             .collect();
     }
 
-    /// Of Anthropic's API.
+    /// Adds a message of Anthropic's API.
     fn message(&mut self, message: &Value) {
         let Some(role) = self.role(message) else { return };
         if !matches!(role, Role::User | Role::Assistant) {
@@ -256,7 +256,7 @@ impl Prompt {
         }
     }
 
-    /// Of the Responses API. What the assistant did between two others' items is one turn.
+    /// Adds an item of the Responses API. Adjacent items of the assistant are one turn.
     fn item(&mut self, item: &Value) {
         match item["type"].as_str().unwrap_or("message") {
             "message" => {
@@ -302,7 +302,7 @@ impl Prompt {
     }
 }
 
-/// The arguments of a call as Anthropic's API has them.
+/// The arguments of a call in the form of Anthropic's API.
 pub(super) fn input_of(call: &ToolCall) -> Value {
     serde_json::from_str(&call.arguments).unwrap_or_else(|_| Value::String(call.arguments.clone()))
 }
@@ -311,7 +311,7 @@ fn put(tokens: &mut Vec<u32>, text: &str) {
     tokens.extend(text.bytes().map(u32::from));
 }
 
-/// Behind its role, to its end.
+/// The content of a turn, from after its role to its end.
 fn put_said(tokens: &mut Vec<u32>, reasoning: &str, text: &str, calls: &[ToolCall]) {
     if !reasoning.is_empty() {
         tokens.push(THINK);

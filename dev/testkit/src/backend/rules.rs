@@ -1,6 +1,6 @@
-//! What a real server refuses.
+//! Reasons for which a real server refuses a request.
 //!
-//! Owns: the fields of each API, the order of messages, where marks may stand. Never: answering.
+//! Owns: the fields of each API, the order of messages, the places of marks. Never: answering.
 
 use std::collections::BTreeSet;
 
@@ -21,13 +21,13 @@ const RESPONSES: &str = "input model background conversation include instruction
     stream_options temperature text tool_choice tools top_logprobs top_p truncation user";
 const MESSAGES: &str = "messages model system max_tokens metadata stop_sequences stream temperature top_k top_p tools \
     tool_choice thinking service_tier container context_management mcp_servers output_config cache_control";
-/// No `stream_options`: the API refuses `include_usage` and tells its usage unasked.
+/// No `stream_options`: the API refuses `include_usage` and reports its usage unasked.
 const MISTRAL_CHAT: &str = "messages model frequency_penalty max_tokens metadata n parallel_tool_calls prediction \
     presence_penalty prompt_mode random_seed reasoning_effort response_format safe_prompt stop stream temperature \
     tool_choice tools top_p";
 const MISTRAL_EMBEDDINGS: &str = "input model metadata output_dimension output_dtype encoding_format";
 
-/// All that is wrong with a request, each in a sentence.
+/// All violations of a request, each in a sentence.
 pub(super) fn violations(kind: Kind, dialect: Dialect, request: &Value, prompt: &Prompt) -> Vec<String> {
     let mut found = unknown_fields(kind, dialect, request);
     found.extend(prompt.problems.iter().cloned());
@@ -85,7 +85,7 @@ fn marks(request: &Value) -> Vec<String> {
     found
 }
 
-/// A reasoning item goes with what came of it.
+/// A reasoning item must be followed by its result.
 fn alone(input: &Value) -> Vec<String> {
     let items = input.as_array().map(Vec::as_slice).unwrap_or_default();
     let is_result = |item: &Value| {
@@ -108,7 +108,7 @@ fn alone(input: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Local servers take any field; the hosted ones none that they do not know.
+/// Local servers accept any field, hosted ones only the fields that they know.
 fn unknown_fields(kind: Kind, dialect: Dialect, request: &Value) -> Vec<String> {
     let Some(fields) = request.as_object() else {
         return vec!["the body is not a JSON object".to_owned()];
@@ -133,8 +133,8 @@ fn unknown_fields(kind: Kind, dialect: Dialect, request: &Value) -> Vec<String> 
         .collect()
 }
 
-/// What the template of such a model says of the first turn that is out of order: a person's, and what the assistant says without
-/// calling a tool, in turns.
+/// The template's error about the first turn out of order: user turns and assistant turns without tool calls
+/// must alternate.
 pub(super) fn alternation(prompt: &Prompt) -> Option<String> {
     let speaks = |turn: &&Turn| match turn.role {
         Role::User => true,
@@ -154,7 +154,7 @@ pub(super) fn alternation(prompt: &Prompt) -> Option<String> {
     None
 }
 
-/// Calls are answered, all of them, before anything else is said, and the assistant speaks after its tools.
+/// Every call is answered before any other turn, and the assistant speaks after its tools.
 fn order(dialect: Dialect, turns: &[Turn]) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: BTreeSet<&str> = BTreeSet::new();

@@ -1,6 +1,6 @@
 //! Connections and faults.
 //!
-//! Owns: the tasks that serve; which fault strikes which request. Never: what an answer says.
+//! Owns: the tasks that serve; the assignment of faults to requests. Never: the content of an answer.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use super::line::{Chunks, Line, Reset, Trickle};
 use super::{Fault, Seen, Shared, call, probe};
 
-/// Serves until it is dropped.
+/// Serves until the future is dropped.
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
@@ -63,7 +63,7 @@ async fn serve(
     let mut seen = seen(request).await?;
     let path = seen.path.split('?').next().unwrap_or_default().to_owned();
     let is_post = seen.method == Method::POST.as_str();
-    // Before the request can be seen: a release by whoever saw it counts.
+    // Read before a test can see the request: a release by that test then counts.
     let released = shared.gate.released();
     let fault = shared.lock().faults.pop_front();
     let checked = if is_post {

@@ -1,19 +1,20 @@
 //! A cache of whole blocks, shared by all requests: vLLM's pages, the steps of hosted APIs.
 //!
-//! Owns: which blocks are known, and which fall out. Never: slots; any request may reuse any other's beginning.
+//! Owns: which blocks are known, and which are evicted. Never: slots; any request may reuse any other's
+//! beginning.
 
 use std::collections::BTreeMap;
 
 use super::{Cache, Evaluated};
 
-/// Blocks of a fixed number of tokens, each known by what stands before it.
+/// Blocks of a fixed number of tokens, each identified by everything before it.
 #[derive(Debug, Clone)]
 pub struct Blocks {
-    /// Of one block.
+    /// Tokens of one block.
     tokens_each: usize,
     tokens_min: usize,
     known_max: usize,
-    /// By the block before (0 for none) and its own tokens: its number and when it was last used.
+    /// By the block before (0 for none) and the block's own tokens: its number and the time of its last use.
     known: BTreeMap<(u64, Vec<u32>), (u64, u64)>,
     next: u64,
     requests: u64,
@@ -21,8 +22,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Prompts below `tokens_min` reuse nothing. Beyond `known_max`, the block unused longest falls out, the end of a prompt
-    /// before its beginning.
+    /// Prompts below `tokens_min` reuse nothing. Beyond `known_max`, the block unused longest is evicted, the
+    /// end of a prompt before its beginning.
     pub fn new(block_tokens: usize, tokens_min: usize, known_max: usize) -> Self {
         Self {
             tokens_each: block_tokens.max(1),
@@ -35,7 +36,7 @@ impl Blocks {
         }
     }
 
-    /// Goes through the leading blocks, learning those that are not known; gives how many were.
+    /// Visits the leading blocks and adds those that are unknown; returns how many were known.
     fn walk(&mut self, tokens: &[u32]) -> usize {
         let (mut parent, mut hits, mut missed) = (0, 0, false);
         for block in tokens.chunks_exact(self.tokens_each) {

@@ -1,11 +1,11 @@
 //! Slots, as a llama.cpp server has them: each holds the state of one prompt.
 //!
-//! Owns: choosing a slot, how far its state can be rewound, where checkpoints are made; states parked in main memory where slots
-//! share theirs. Never: such states of slots with memory of their own.
+//! Owns: choosing a slot, how far its state can be rewound, where checkpoints are made; states parked in main
+//! memory if slots share theirs. Never: parked states of slots with memory of their own.
 
 use super::{Cache, Evaluated};
 
-/// How far a state can go back.
+/// How far a state can be rewound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rewind {
     /// To any token: full attention.
@@ -16,11 +16,11 @@ pub enum Rewind {
     Never,
 }
 
-/// Where a state is saved while a prompt is evaluated.
+/// The positions at which a state is saved while a prompt is evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoints {
-    /// The token that begins a user's message, where the server knows of such borders. The last is a checkpoint, and each
-    /// that lies `tokens_apart` after the one before.
+    /// The token that begins a user's message, if the server knows such borders. The last border is a
+    /// checkpoint, and so is each border at least `tokens_apart` after the previous checkpoint.
     pub user_start: Option<u32>,
     /// Tokens before the end of the prompt.
     pub near_end: Vec<usize>,
@@ -30,7 +30,7 @@ pub struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// As of a chat endpoint: borders known, one batch of 512 tokens and 4 tokens before the end.
+    /// Checkpoints of a chat endpoint: known borders, one batch of 512 tokens and 4 tokens before the end.
     pub fn chat(user_start: u32) -> Self {
         Self {
             user_start: Some(user_start),
@@ -40,7 +40,7 @@ impl Checkpoints {
         }
     }
 
-    /// As of a completion endpoint: no borders, larger batches.
+    /// Checkpoints of a completion endpoint: no borders, larger batches.
     pub fn flat() -> Self {
         Self {
             user_start: None,
@@ -50,7 +50,7 @@ impl Checkpoints {
         }
     }
 
-    /// The places of a prompt, ascending.
+    /// The positions in a prompt, ascending.
     fn places(&self, tokens: &[u32]) -> Vec<usize> {
         let mut places: Vec<usize> = self
             .near_end
@@ -85,7 +85,7 @@ struct State {
 }
 
 impl State {
-    /// How much of it a prompt begins with, and how much of the prompt that is; shares.
+    /// The common prefix with a prompt, as a share of the state and as a share of the prompt.
     fn shares(&self, tokens: &[u32]) -> (f64, f64) {
         let common = common(&self.tokens, tokens) as f64;
         let share = |of: &[u32]| common / of.len().max(1) as f64;
@@ -104,17 +104,17 @@ struct Slot {
 pub struct Slots {
     rewind: Rewind,
     all: Vec<Slot>,
-    /// None where each slot has memory of its own.
+    /// None if each slot has memory of its own.
     parked: Option<Vec<State>>,
     current: usize,
     requests: u64,
 }
 
-/// A slot that has less than this share of the new prompt is not chosen for what it has.
+/// A slot must share at least this part of the new prompt to be chosen for its state.
 const SIMILARITY_MIN: f64 = 0.1;
-/// Of slots that share their memory: one that would lose more than this share of what it has is filled anew.
+/// If slots share their memory: a slot is refilled if a prompt keeps less than this part of its state.
 const KEEP_MIN: f64 = 0.5;
-/// A parked state of which a prompt begins with less is left where it is.
+/// A parked state is used only if a prompt shares at least this part of it.
 const PARKED_KEEP_MIN: f64 = 0.25;
 
 impl Slots {
@@ -129,9 +129,9 @@ impl Slots {
         }
     }
 
-    /// The same with one memory for all slots, which is what a llama.cpp server has that is not told how many slots to have: a
-    /// request that starts empties the other slots into main memory. From there a slot is filled that the server chooses, and
-    /// none that a request names.
+    /// The same with one memory for all slots, like a llama.cpp server that gets no number of slots: a
+    /// request that starts moves the states of the other slots into main memory. From there the server
+    /// refills a slot that it chooses itself, and none that a request names.
     pub fn shared(rewind: Rewind, slots: usize) -> Self {
         Self {
             parked: Some(Vec::new()),
@@ -139,7 +139,7 @@ impl Slots {
         }
     }
 
-    /// A request that names its slot; the number wraps.
+    /// Evaluates a request that names its slot; the number wraps.
     pub fn request_in(&mut self, slot: usize, tokens: &[u32]) -> Evaluated {
         self.current = slot % self.all.len();
         self.requests += 1;
@@ -183,7 +183,8 @@ impl Slots {
         }
     }
 
-    /// Puts the parked state that a prompt goes on with best into a slot, if that is better than what it has.
+    /// Moves the parked state with the best match to a prompt into a slot, if it matches better than the
+    /// slot's state.
     fn refill(&mut self, slot: usize, tokens: &[u32]) {
         let (Some(parked), state) = (&mut self.parked, &mut self.all[slot].state) else {
             return;
@@ -202,7 +203,8 @@ impl Slots {
         }
     }
 
-    /// The slot with the most in common; failing that, the one that was used longest ago. And whether it would lose much.
+    /// The slot with the longest common prefix, else the one unused longest; and whether it would lose much
+    /// of its state.
     fn choose(&self, tokens: &[u32]) -> (usize, bool) {
         let shares = self.all.iter().map(|slot| slot.state.shares(tokens));
         let mut best: Option<(usize, (f64, f64))> = None;
@@ -237,7 +239,7 @@ impl Cache for Slots {
     }
 }
 
-/// Keeps a state, unless a longer one goes on from it; those that it goes on from are kept no more.
+/// Parks a state, unless a longer one extends it; drops the states that it extends.
 fn park(parked: &mut Vec<State>, state: State) {
     if !parked.iter().any(|other| other.tokens.starts_with(&state.tokens)) {
         parked.retain(|other| !state.tokens.starts_with(&other.tokens));

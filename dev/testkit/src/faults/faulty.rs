@@ -1,6 +1,6 @@
-//! Every port behind a count of its calls.
+//! Every port with a count of its calls.
 //!
-//! Owns: the wrappers. Never: what happens at a call (`Faults` says).
+//! Owns: the wrappers. Never: the fault of a call (`Faults` has it).
 
 mod ledger;
 
@@ -26,7 +26,7 @@ pub struct Faulty<T: ?Sized> {
 }
 
 impl<T: ?Sized> Faulty<T> {
-    /// That port, whose calls count among all.
+    /// A port with calls that count among all.
     pub fn new(inner: Arc<T>, faults: &Arc<Faults>) -> Arc<Self> {
         Arc::new(Self {
             inner,

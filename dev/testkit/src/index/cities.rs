@@ -2,14 +2,14 @@
 //!
 //! Owns: the sentences, and the word as people type it. Never: an index.
 
-/// One sentence, told of several cities.
+/// One sentence about several cities.
 #[derive(Debug)]
 pub struct Told {
     pub language: &'static str,
-    /// Without its city, which stands at `{}`.
+    /// The sentence with `{}` in place of its city.
     sentence: &'static str,
     cities: &'static [&'static str],
-    /// The same cities without their marks; none where nobody leaves marks out.
+    /// The same cities without diacritics; empty for a language in which people always write them.
     bare: &'static [&'static str],
 }
 
@@ -20,7 +20,7 @@ impl Told {
         self.cities.iter().map(told).collect()
     }
 
-    /// What people type, each with the number of the sentence that they look for.
+    /// Queries as people type them, each with the index of its sentence.
     pub fn queries(&self) -> impl Iterator<Item = (usize, &'static str)> {
         [self.cities, self.bare]
             .into_iter()

@@ -1,6 +1,6 @@
-//! The contract of the index port: what every index does, run against the fake and the real one.
+//! The contract of the index port, for the fake and the real index.
 //!
-//! Owns: the port's promises as assertions. Never: speed, files, or what only one implementation does.
+//! Owns: the port's promises as assertions. Never: speed, files, or the behaviour of only one implementation.
 
 use model::{Doc, DocId, DocKey, EmbedderId, Name, Scope, Vector};
 use ports::{CandidateQuery, Index, IndexError, IndexHealth};
@@ -27,7 +27,7 @@ pub async fn holds<I: Index>(open: impl AsyncFn() -> I) {
     changes_the_embedder_by_a_stage(&open().await).await;
 }
 
-/// A new index is fresh until a generation is published: what was applied meanwhile may not be all there is.
+/// A new index is fresh until a generation is published: it may not have every row.
 pub async fn is_fresh_until_something_is_published(index: &impl Index) {
     assert_eq!(index.health(&embedder()).await, IndexHealth::Fresh);
     apply(index, &[turn("ann", "a", "one")]).await;
@@ -85,7 +85,7 @@ pub async fn takes_any_id(index: &impl Index) {
     }
 }
 
-/// A row that is replaced is there once; removing what is not there is nothing.
+/// A replaced row is there once; removing a missing row has no effect.
 pub async fn removes_before_it_adds(index: &impl Index) {
     apply(index, &[turn("ann", "a", "old"), turn("ann", "b", "other")]).await;
     let replaced = [key("ann", "a"), key("ann", "never"), key("nobody", "b")];
@@ -234,7 +234,7 @@ pub async fn finds_the_one_word_that_differs(index: &impl Index) {
     }
 }
 
-/// The nearest vectors of the owner come, nearest first where only vectors are searched.
+/// The search returns the owner's nearest vectors, nearest first if only vectors are searched.
 pub async fn finds_near_vectors(index: &impl Index) {
     let docs = [
         with_vector(turn("ann", "near", ""), [0.9, 0.1, 0.0, 0.0]),
@@ -256,7 +256,7 @@ pub async fn finds_near_vectors(index: &impl Index) {
     }
 }
 
-/// Read your writes: the tail that no index covers is searched too, and what was removed is gone.
+/// Read your writes: rows that no full-text index covers are searched too, and removed rows are gone.
 pub async fn finds_what_was_written_after_maintenance(index: &impl Index) {
     apply(
         index,
@@ -323,7 +323,7 @@ pub async fn survives_any_query_text(index: &impl Index) {
     assert_eq!(ids(&search(index, "ann", "(coffee\"", 10).await), ["a"]);
 }
 
-/// A stage is invisible until it is published; then it is all there is, and it takes writes.
+/// A stage is invisible until it is published; then it is the whole index and accepts writes.
 pub async fn swaps_a_staged_generation_in(index: &impl Index) {
     apply(index, &[turn("ann", "old", "old tea")]).await;
     let before = index.stats().await.expect("has stats");

@@ -10,9 +10,9 @@ use model::text::{query_terms, term_set};
 use model::{Doc, DocKey, EmbedderId, Owner, Scope, dot};
 use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, kept_vector};
 
-/// An index in memory. Clones share their rows, so that a test keeps a handle on what it gave away.
+/// An index in memory. Clones share their rows, so a test keeps a handle on an index that it passed on.
 ///
-/// A row added whose key is there already, and that `remove` does not name, is a panic: LanceDB would keep both.
+/// A row added with a known key that `remove` does not name is a panic: LanceDB would keep both.
 #[derive(Debug, Clone)]
 pub struct MemoryIndex {
     shared: Arc<Mutex<Shared>>,
@@ -35,7 +35,7 @@ struct Generation {
     number: u64,
     embedder: EmbedderId,
     rows: BTreeMap<DocKey, Doc>,
-    /// Removed, but in the files still.
+    /// Removed rows that the files still contain.
     traces: Vec<Doc>,
 }
 
@@ -57,20 +57,22 @@ impl MemoryIndex {
         }
     }
 
-    /// Makes the n-th call from now fail, counted from 1 over every call that can fail, those of stages included.
+    /// Makes the n-th call from now fail, counted from 1 over every call that can fail, those of stages
+    /// included.
     ///
-    /// A failing `apply` has done its removals, the half that a real store may have done; other calls do nothing.
+    /// A failing `apply` has done its removals, the part that a real store may have done; other calls have no
+    /// effect.
     pub fn fail_call(&self, n: u64) {
         let mut shared = self.lock();
         shared.fail_call = Some(shared.calls + n);
     }
 
-    /// How many calls that can fail there were, failed ones included.
+    /// Number of calls that can fail, failed ones included.
     pub fn calls(&self) -> u64 {
         self.lock().calls
     }
 
-    /// Deletes everything, as someone who deletes the index's folder does: it is fresh again.
+    /// Deletes everything, like a person who deletes the index's folder: it is fresh again.
     pub fn wipe(&self) {
         let mut shared = self.lock();
         shared.live.rows.clear();
@@ -84,7 +86,7 @@ impl MemoryIndex {
         self.lock().damage = Some(reason.to_owned());
     }
 
-    /// Whether a word is in its files, be it of a row or of what was one.
+    /// Whether its files contain a word, in a row or in a removed row.
     pub fn holds(&self, word: &str) -> bool {
         let shared = self.lock();
         let mut all = shared.live.rows.values().chain(&shared.live.traces);
@@ -95,7 +97,7 @@ impl MemoryIndex {
         })
     }
 
-    /// How often its files were rid of what was removed.
+    /// How often removed rows were purged from its files.
     pub fn erasures(&self) -> usize {
         self.lock().erasures
     }

@@ -1,8 +1,11 @@
-//! What every ledger keeps, as running code: each function takes an empty ledger and panics where it breaks the ports.
+//! The contract of every ledger as running code: each function takes an empty ledger and panics if it breaks
+//! the ports.
 //!
-//! Owns: the meaning of `Transcripts`, `Jobs`, `FileChanges`, `Conversations`, `History` and `Runs`. Never: durability across a restart.
+//! Owns: the meaning of `Transcripts`, `Jobs`, `FileChanges`, `Conversations`, `History` and `Runs`. Never:
+//! durability across a restart.
 //!
-//! Reading order: [`transcripts`], [`sweeps`], [`words`], [`carried`], [`jobs`], [`copies`], [`changes`], [`conversations`], [`history`], [`runs`]; [`check_all`] runs all of them.
+//! Reading order: [`transcripts`], [`sweeps`], [`words`], [`carried`], [`jobs`], [`copies`], [`changes`],
+//! [`conversations`], [`history`], [`runs`]; [`check_all`] runs all of them.
 
 pub mod carried;
 pub mod changes;
@@ -20,7 +23,7 @@ pub mod words;
 use ports::runs::Runs;
 use ports::{Conversations, FileChanges, History, Jobs, Retention, Transcripts};
 
-/// Four ports in one store: what is cut in one shows in the others.
+/// Four ports in one store: a cut in one shows in the others.
 pub trait Ledger: Transcripts + Jobs + FileChanges + Retention {}
 
 impl<T: Transcripts + Jobs + FileChanges + Retention> Ledger for T {}

@@ -1,7 +1,7 @@
 //! The ledger in memory: one struct, six ports, no durability.
 //!
-//! Owns: the protocol checks (a caller that breaks a port's promise panics with the reason) and the planned faults.
-//! Never: being clever; every question is a walk over all rows.
+//! Owns: the protocol checks (a caller that breaks a port's promise panics with the reason) and the planned
+//! faults. Never: indexes; every query scans all rows.
 
 mod carried;
 mod changes;
@@ -19,15 +19,15 @@ use std::sync::{Mutex, MutexGuard};
 use model::{CellId, CutReason, Date, Message, Owner, Scope, SessionKey, Timestamp};
 use ports::{FileRecord, Job, LedgerError, VaultPath};
 
-/// How a planned fault shows.
+/// The effect of a planned fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The call fails and nothing of it happened.
+    /// The call fails without effect.
     Refused,
-    /// The call fails although everything of it happened: the answer was lost.
+    /// The call fails although it had its full effect: the answer was lost.
     AnswerLost,
-    /// The call fails, nothing of it happened, and so does every later one until [`MemoryLedger::repair`]: the
-    /// process died here.
+    /// The call fails without effect, and so does every later one until [`MemoryLedger::repair`]: the process
+    /// died here.
     Down,
 }
 
@@ -41,7 +41,7 @@ pub struct MemoryLedger {
 #[derive(Debug, Default)]
 struct Calls {
     made: usize,
-    /// The fault that comes at that call, counted like `made`.
+    /// A fault at the call of this number, counted like `made`.
     planned: Option<(usize, Fault)>,
     down: bool,
 }
@@ -55,7 +55,7 @@ struct State {
     forgotten: BTreeSet<(Scope, String)>,
     /// The marks of deleted words.
     words: BTreeSet<(Scope, Vec<u8>)>,
-    /// When each got its last message.
+    /// The time of each session's last message.
     touched: BTreeMap<SessionKey, Timestamp>,
     /// In order of arrival.
     messages: Vec<Stored>,
@@ -75,7 +75,7 @@ struct State {
     copies: BTreeSet<Date>,
 }
 
-/// A message is in the buffer or in one cell because it has one place for the answer.
+/// A message is in the buffer or in one memcell, since it has one field for its place.
 #[derive(Debug)]
 struct Stored {
     message: Message,
@@ -107,26 +107,26 @@ impl MemoryLedger {
         Self::default()
     }
 
-    /// How many calls were made so far, on all ports together.
+    /// Number of calls so far, on all ports together.
     pub fn calls(&self) -> usize {
         self.calls_now().made
     }
 
-    /// Plans a fault for the `n`-th call from now, counted from 1; it takes the place of one planned before.
+    /// Plans a fault for the `n`-th call from now, counted from 1; it replaces an earlier planned fault.
     pub fn fail_call(&self, n: usize, fault: Fault) {
         assert!(n > 0, "calls are counted from 1");
         let mut calls = self.calls_now();
         calls.planned = Some((calls.made + n, fault));
     }
 
-    /// Takes back every fault, planned or under way, as a restart does.
+    /// Removes every fault, planned or active, as a restart does.
     pub fn repair(&self) {
         let mut calls = self.calls_now();
         calls.planned = None;
         calls.down = false;
     }
 
-    /// Every message there is, with its memcell; none while it is in the buffer.
+    /// Every message with its memcell; none while it is in the buffer.
     pub fn everything(&self) -> Vec<(Message, Option<CellId>)> {
         let state = self.state.lock().expect("no call panicked");
         let messages = state.messages.iter();
@@ -152,7 +152,7 @@ impl MemoryLedger {
         Some(fault)
     }
 
-    /// One call: counts it, and does it unless a fault is planned for it.
+    /// Counts a call and runs it, unless a fault is planned for it.
     fn call<T>(&self, work: impl FnOnce(&mut State) -> Result<T, LedgerError>) -> Result<T, LedgerError> {
         match self.next_fault() {
             None => work(&mut self.state.lock().expect("no call panicked")),

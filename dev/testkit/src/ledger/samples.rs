@@ -1,4 +1,4 @@
-//! Short ways to say a session, a message, a memcell, a job, a file record.
+//! Short constructors of sessions, messages, memcells, jobs and file records.
 //!
 //! Owns: sample values. Never: behaviour.
 
@@ -29,12 +29,12 @@ pub fn session(app: &str, id: &str) -> SessionKey {
     }
 }
 
-/// That many milliseconds after 1970.
+/// This many milliseconds after 1970.
 pub fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
-/// A user's message; its text names its id.
+/// A user's message; its text contains its id.
 pub fn says(session: &SessionKey, user: &str, id: &str, millis: i64) -> Message {
     Message {
         id: MessageId::new(id),
@@ -49,7 +49,7 @@ pub fn says(session: &SessionKey, user: &str, id: &str, millis: i64) -> Message 
     }
 }
 
-/// The agent's reply, as [`says`].
+/// The agent's reply, like [`says`].
 pub fn replies(session: &SessionKey, agent: &str, id: &str, millis: i64) -> Message {
     Message {
         role: Role::Assistant,
@@ -57,7 +57,7 @@ pub fn replies(session: &SessionKey, agent: &str, id: &str, millis: i64) -> Mess
     }
 }
 
-/// A message with something in every field, and text that stores like to break.
+/// A message with a value in every field, and text that stores often corrupt.
 pub fn full(session: &SessionKey, id: &str, millis: i64) -> Message {
     let part = |kind, text: Option<&str>| Part {
         kind,
@@ -93,17 +93,17 @@ pub fn full(session: &SessionKey, id: &str, millis: i64) -> Message {
     }
 }
 
-/// To be accepted without a client id.
+/// A message to accept without a client id.
 pub fn new(message: Message) -> NewMessage {
     NewMessage::new(message, None)
 }
 
-/// To be accepted with a client id.
+/// A message to accept with a client id.
 pub fn with_client_id(message: Message, client_id: &str) -> NewMessage {
     NewMessage::new(message, Some(client_id.to_owned()))
 }
 
-/// The same, also if it was deleted before.
+/// The same, to accept even if it was deleted before.
 pub fn accepting(new: NewMessage) -> NewMessage {
     NewMessage {
         accept_forgotten: true,
@@ -111,7 +111,7 @@ pub fn accepting(new: NewMessage) -> NewMessage {
     }
 }
 
-/// A memcell of those messages, remembered by those users.
+/// A memcell of those messages, owned by those users.
 pub fn cell(id: &str, messages: &[Message], users: &[&str]) -> Cell {
     Cell {
         id: CellId::new(id),
@@ -135,7 +135,7 @@ pub fn cut(cells: Vec<Cell>) -> Cut {
     Cut { session, cells, jobs }
 }
 
-/// A job that may run at once.
+/// A job that is due at once.
 pub fn job(id: &str, kind: JobKind, session: &SessionKey) -> NewJob {
     NewJob {
         id: JobId(id.to_owned()),

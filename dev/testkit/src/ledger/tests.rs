@@ -1,4 +1,4 @@
-//! The fake keeps the contract, fails when told to, and refuses callers that break the ports' promises.
+//! The fake keeps the contract, fails at planned calls, and refuses callers that break the ports' promises.
 
 use std::panic::AssertUnwindSafe;
 
@@ -50,7 +50,7 @@ fn panics(call: impl Future<Output = ()>) -> bool {
 }
 
 #[test]
-fn a_caller_that_breaks_the_protocol_hears_of_it() {
+fn a_caller_that_breaks_the_protocol_panics() {
     let ledger = MemoryLedger::new();
     let s = session("a", "s");
     let other = session("a", "other");

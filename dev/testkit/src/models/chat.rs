@@ -1,4 +1,5 @@
-//! A chat model that answers from a script, keeps every request, and refuses requests that no endpoint would take.
+//! A chat model that answers from a script, records every request, and refuses requests that no endpoint
+//! would accept.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -24,7 +25,7 @@ struct State {
 }
 
 impl ScriptedChat {
-    /// Answers each request with what the closure says.
+    /// Answers each request with the closure's result.
     pub fn answering(answer: impl FnMut(&ChatRequest) -> Result<String, ChatError> + Send + 'static) -> Self {
         Self {
             model: "fake/scripted".to_owned(),
@@ -35,7 +36,7 @@ impl ScriptedChat {
         }
     }
 
-    /// Answers with these, one after the other; a call after the last one panics.
+    /// Answers with these replies, one after the other; a call after the last one panics.
     pub fn replies<T: Into<String>>(replies: impl IntoIterator<Item = Result<T, ChatError>>) -> Self {
         let mut replies: VecDeque<Result<String, ChatError>> =
             replies.into_iter().map(|reply| reply.map(Into::into)).collect();
@@ -60,7 +61,7 @@ impl ScriptedChat {
         self.locked().requests.clone()
     }
 
-    /// How many requests there were.
+    /// Number of requests so far.
     pub fn calls(&self) -> usize {
         self.locked().requests.len()
     }
@@ -110,8 +111,8 @@ fn words(text: &str) -> u64 {
     text.split_whitespace().count() as u64
 }
 
-/// What every endpoint demands of a request: at most one system message, at the front; then user and assistant
-/// in turn, the user first and last.
+/// Rules of every endpoint: at most one system message, at the front; then user and assistant in turn, the
+/// user first and last.
 fn check(request: &ChatRequest) -> Result<(), &'static str> {
     if request.tokens_max == 0 {
         return Err("a request must leave room for an answer");

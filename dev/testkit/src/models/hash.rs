@@ -39,19 +39,19 @@ impl HashEmbedder {
         }
     }
 
-    /// Says of itself that requests must not wait for it.
+    /// Declares itself slow: requests must not wait for it.
     #[must_use]
     pub fn slow(mut self) -> Self {
         self.instant = false;
         self
     }
 
-    /// From now on every call fails with [`EmbedError::Unavailable`], or none does.
+    /// Sets whether every later call fails with [`EmbedError::Unavailable`].
     pub fn set_failing(&self, failing: bool) {
         self.failing.store(failing, Ordering::SeqCst);
     }
 
-    /// How many calls there were, failed ones included.
+    /// Number of calls, failed ones included.
     pub fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use ports::{RerankError, Reranker};
 
-/// A deterministic reranker that remembers what it read.
+/// A deterministic reranker that records its passages.
 #[derive(Debug, Default)]
 pub struct ScriptedReranker {
     preferred: Vec<String>,
@@ -16,7 +16,8 @@ pub struct ScriptedReranker {
 }
 
 impl ScriptedReranker {
-    /// The earlier a text stands in the list, the more a passage with it scores; a passage with none scores 0.
+    /// The earlier a text is in the list, the higher the score of a passage with it; a passage with none
+    /// scores 0.
     pub fn preferring(texts: &[&str]) -> Self {
         Self {
             preferred: texts.iter().map(|text| (*text).to_owned()).collect(),
@@ -24,12 +25,12 @@ impl ScriptedReranker {
         }
     }
 
-    /// From now on every call fails with [`RerankError::Unavailable`], or none does.
+    /// Sets whether every later call fails with [`RerankError::Unavailable`].
     pub fn set_failing(&self, failing: bool) {
         self.failing.store(failing, Ordering::SeqCst);
     }
 
-    /// From now on no call ends, or every one does.
+    /// Sets whether later calls hang.
     pub fn set_hanging(&self, hanging: bool) {
         self.hanging.store(hanging, Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! The fakes keep the ports' promises, and the chat fake sees a malformed request.
+//! The fakes keep the ports' promises, and the chat fake detects a malformed request.
 
 use std::panic::AssertUnwindSafe;
 
@@ -91,7 +91,7 @@ fn the_script_is_followed_and_recorded() {
 }
 
 #[test]
-fn malformed_requests_are_seen() {
+fn malformed_requests_panic() {
     use ChatRole::{Assistant, System, User};
     let mut bad = [
         &[][..],

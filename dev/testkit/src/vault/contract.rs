@@ -1,6 +1,6 @@
-//! The contract of the vault port: what every vault does, run against the fake and the real one.
+//! The contract of the vault port, for the fake and the real vault.
 //!
-//! Owns: the port's promises as assertions. Never: speed, links, or what only one implementation does.
+//! Owns: the port's promises as assertions. Never: speed, links, or the behaviour of only one implementation.
 
 mod library;
 pub mod pages;
@@ -13,20 +13,20 @@ use ports::{Edit, ParsedFile, Vault, VaultChange, VaultError, VaultPath, VaultWr
 use super::samples::{episode, fact, user};
 pub use library::{keeps_a_shelf, puts_and_takes_the_last};
 
-/// A vault that is read and written.
+/// A vault that can be read and written.
 pub trait WritableVault: Vault + VaultWriter {}
 
 impl<T: Vault + VaultWriter> WritableVault for T {}
 
-/// A vault of its own for one clause, whose zone is [`super::samples::zone`], and hands that edit its files.
+/// An empty vault in the zone [`super::samples::zone`] for one clause, and edits of its files by hand.
 pub trait Fixture {
     /// The vault.
     fn vault(&self) -> Arc<dyn WritableVault>;
-    /// Writes a file, its folders too, as an editor does.
+    /// Writes a file and its folders, as an editor does.
     fn write(&self, path: &str, bytes: &[u8]);
     /// Deletes a file.
     fn delete(&self, path: &str);
-    /// A file's bytes, none when there is no file.
+    /// A file's bytes; none if there is no file.
     fn bytes(&self, path: &str) -> Option<Vec<u8>>;
 }
 
@@ -70,7 +70,7 @@ fn ids(file: &ParsedFile) -> Vec<&str> {
     file.entries.iter().map(|read| read.entry.id.as_str()).collect()
 }
 
-/// One file for each scope, owner, kind and date; the date is the zone's.
+/// There is one file for each scope, owner, kind and date; the date is the zone's.
 pub async fn files_entries_by_scope_owner_kind_and_date(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let mut late = fact("ann", "af_2", "2023-05-08", "late");
@@ -95,7 +95,7 @@ pub async fn files_entries_by_scope_owner_kind_and_date(fixture: &impl Fixture) 
     assert_eq!(ids(&read(&vault, ANN).await), ["af_1", "af_2"]);
 }
 
-/// Every field, and the digests that the append told.
+/// An entry comes back with every field, and with the digest that the append returned.
 pub async fn gives_back_what_was_appended(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let mut hard = episode(
@@ -116,7 +116,7 @@ pub async fn gives_back_what_was_appended(fixture: &impl Fixture) {
     assert_eq!(file.stat, written[0].stat);
 }
 
-/// However often and in whatever company it is appended.
+/// An id is written once, however often and with whatever other entries it is appended.
 pub async fn writes_an_id_once(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let [one, two] = ["af_1", "af_2"].map(|id| fact("ann", id, "2023-05-08", id));
@@ -135,7 +135,7 @@ pub async fn writes_an_id_once(fixture: &impl Fixture) {
     assert_eq!(ids(&file), ["af_1", "af_2"]);
     assert_eq!(file.problems, []);
     assert_eq!(file.entries[0].entry.body, "by hand", "what a person wrote stays");
-    // The digest of what stands in the file, not of what was given.
+    // The digest of the entry in the file, not of the appended one.
     assert!(written[0].ids.contains(&(one.id.clone(), file.entries[0].digest)));
     assert!(written[0].ids.contains(&(two.id.clone(), file.entries[1].digest)));
     let again = vault.append(&[one], false).await.expect("appends");
@@ -147,7 +147,7 @@ fn changed(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     String::from_utf8_lossy(bytes).replace(from, to).into_bytes()
 }
 
-/// So that a caller sees a hand edit that came between.
+/// The returned stat shows the caller a hand edit in between.
 pub async fn tells_the_stat_before_an_append(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let [one, two, three] = ["af_1", "af_2", "af_3"].map(|id| fact("ann", id, "2023-05-08", id));
@@ -162,7 +162,7 @@ pub async fn tells_the_stat_before_an_append(fixture: &impl Fixture) {
     assert_ne!(third.before.as_ref(), Some(&second.stat));
 }
 
-/// Also where the file system sees no difference.
+/// Owners differ even if the file system ignores case.
 pub async fn keeps_owners_apart_that_differ_in_case(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let all = ["ann", "Ann", "ANN"].map(|owner| fact(owner, "af_1", "2023-05-08", owner));
@@ -182,7 +182,7 @@ pub async fn keeps_owners_apart_that_differ_in_case(fixture: &impl Fixture) {
     assert!(file.broken.is_some_and(|reason| reason.contains("Ann=1")));
 }
 
-/// Every byte of it stays, its front matter first of all, but for the number of a version that is no more.
+/// Every byte of a person's text stays, its front matter too, except the number of an obsolete version.
 pub async fn appends_to_what_a_person_wrote(fixture: &impl Fixture) {
     for text in [
         "",
@@ -211,7 +211,7 @@ pub async fn appends_to_what_a_person_wrote(fixture: &impl Fixture) {
     }
 }
 
-/// Whether or not the caller says that it is fresh, and whoever appends next.
+/// With or without `fresh`, and with any next append.
 pub async fn cuts_a_torn_tail(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let [one, two, three] = ["af_1", "af_2", "af_3"].map(|id| fact("ann", id, "2023-05-08", "Wörter"));
@@ -252,7 +252,7 @@ pub async fn cuts_a_torn_tail(fixture: &impl Fixture) {
     }
 }
 
-/// A file is never an error for what it contains.
+/// The content of a file never causes an error.
 pub async fn reads_around_what_is_broken(fixture: &impl Fixture) {
     let vault = fixture.vault();
     fixture.write(
@@ -270,7 +270,7 @@ pub async fn reads_around_what_is_broken(fixture: &impl Fixture) {
     assert!(vault.stat(&none).await.expect("stats").is_none());
 }
 
-/// This program cannot know what would break them.
+/// This program cannot know the rules of a later version, so it does not write.
 pub async fn leaves_files_of_a_later_version_alone(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let later = b"---\nquipu: 999\n---\n## A {#af_0}\nx\n<!-- end -->\n";
@@ -290,7 +290,7 @@ pub async fn leaves_files_of_a_later_version_alone(fixture: &impl Fixture) {
     assert_eq!(fixture.bytes(ANN).expect("is there"), later);
 }
 
-/// Replacing and taking out, of an entry by hand too.
+/// Replacing and removing an entry, also one that a person wrote.
 pub async fn edits_one_entry_and_nothing_else(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let [one, two] = ["af_1", "af_2"].map(|id| fact("ann", id, "2023-05-08", id));
@@ -335,7 +335,7 @@ pub async fn edits_one_entry_and_nothing_else(fixture: &impl Fixture) {
     assert_eq!(entries(&read(&vault, ANN).await), [two]);
 }
 
-/// And then changes nothing.
+/// Such an edit fails and changes nothing.
 pub async fn refuses_edits_of_what_is_not_there(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let one = fact("ann", "af_1", "2023-05-08", "one");
@@ -349,7 +349,7 @@ pub async fn refuses_edits_of_what_is_not_there(fixture: &impl Fixture) {
     assert_eq!(fixture.bytes(ANN), bytes);
 }
 
-/// Whatever a path is made of.
+/// A path outside the layout is refused, whatever its parts are.
 pub async fn refuses_paths_that_are_no_places(fixture: &impl Fixture) {
     let vault = fixture.vault();
     for bad in [
@@ -374,7 +374,7 @@ pub async fn refuses_paths_that_are_no_places(fixture: &impl Fixture) {
     }
 }
 
-/// And nothing that an editor, a person or another program left there.
+/// Files of editors, people and other programs are not listed.
 pub async fn lists_memory_files_in_order(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let folder = "default/default/users/ann/facts";
@@ -418,7 +418,7 @@ pub async fn lists_memory_files_in_order(fixture: &impl Fixture) {
     }
 }
 
-/// And nobody else.
+/// Other owners' and scopes' files stay.
 pub async fn removes_an_owner_or_a_scope(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let other = Scope::new(Name::parse("other").expect("a name"), Scope::default().project);
@@ -454,7 +454,7 @@ pub async fn removes_an_owner_or_a_scope(fixture: &impl Fixture) {
     assert_eq!(ids(&read(&vault, &paths[0]).await), ["af_1"]);
 }
 
-/// To one file, none lost and none twice.
+/// Appends to one file at the same time: none is lost and none is doubled.
 pub async fn takes_concurrent_appends(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let mut tasks = tokio::task::JoinSet::new();
@@ -475,7 +475,7 @@ pub async fn takes_concurrent_appends(fixture: &impl Fixture) {
     assert_eq!(file.problems, []);
 }
 
-/// All at first, then what was written, edited or deleted, by whomever; files that are no memory as well.
+/// The first answer is "all"; then every written, edited or deleted file is named, also one that is no memory.
 pub async fn tells_of_changes(fixture: &impl Fixture) {
     let vault = fixture.vault();
     assert!(vault.changed().await.all);

@@ -1,6 +1,6 @@
 //! The in-memory vault: real Markdown in a map of paths.
 //!
-//! Owns: the port's behaviour without a disk, hands that edit files, and planned faults. Never: waiting.
+//! Owns: the port's behaviour without a disk, edits by hand, and planned faults. Never: waiting.
 
 mod pages;
 
@@ -16,7 +16,7 @@ use ports::{
 };
 use tokio::sync::Notify;
 
-/// A vault in memory. Clones share their files, so that a test keeps a handle on what it gave away.
+/// A vault in memory. Clones share their files, so a test keeps a handle on a vault that it passed on.
 #[derive(Debug, Clone)]
 pub struct MemoryVault {
     zone: Zone,
@@ -27,7 +27,7 @@ pub struct MemoryVault {
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) files: BTreeMap<VaultPath, File>,
-    /// Counts writes; a file's modification time.
+    /// Counts writes; used as a file's modification time.
     writes: u32,
     change: VaultChange,
     going: Vec<String>,
@@ -56,19 +56,19 @@ impl MemoryVault {
 
     /// Makes the n-th call from now fail, counted from 1 over every call that can fail.
     ///
-    /// A failing `append` tears: half of what it would have written to its first file is there, unless that is a
-    /// skill, which is written whole or not at all. Other calls do nothing.
+    /// A failing `append` tears: it writes half of the text for its first file, unless that is a skill, which
+    /// is written completely or not at all. Other calls have no effect.
     pub fn fail_call(&self, n: u64) {
         let mut shared = self.lock();
         shared.fail_call = Some(shared.calls + n);
     }
 
-    /// Sets what the disk says of itself; calls go on as before.
+    /// Sets the reported room of the disk; calls go on as before.
     pub fn set_room(&self, room: Option<Room>) {
         self.lock().room = room;
     }
 
-    /// How many calls that can fail there were, failed ones included.
+    /// Number of calls that can fail, failed ones included.
     pub fn calls(&self) -> u64 {
         self.lock().calls
     }
@@ -186,7 +186,7 @@ impl Shared {
         self.stat(path).expect("it was put there")
     }
 
-    /// Tells of a file that changed.
+    /// Reports a changed file.
     pub(super) fn tell(&mut self, path: &VaultPath) {
         if Place::of(path) == Err(NoPlace::Foreign) {
             self.change.beside = true;
@@ -245,7 +245,7 @@ fn as_read(parsed: Parsed, stat: FileStat) -> ParsedFile {
 
 #[async_trait]
 impl VaultWriter for MemoryVault {
-    /// Ignores `fresh`: it only saves a look.
+    /// Ignores `fresh`, which only saves a check.
     async fn append(&self, entries: &[Entry], _fresh: bool) -> Result<Vec<Written>, VaultError> {
         let mut shared = self.lock();
         let fails = shared.fails_now();

@@ -5,12 +5,12 @@ use model::{
     SessionKey, Timestamp, Zone,
 };
 
-/// The zone that the samples' dates are meant in.
+/// The zone of the samples' dates.
 pub fn zone() -> Zone {
     Zone::named("Europe/Berlin").expect("it is in the table")
 }
 
-/// The user of that name.
+/// The user with that name.
 pub fn user(name: &str) -> Owner {
     Owner::user(Name::parse(name).expect("a sample's name"))
 }

@@ -1,6 +1,7 @@
 //! The in-memory vault as a shelf.
 //!
-//! Owns: the port's behaviour in the same map of files, so that what libraries keep goes with them. Never: links.
+//! Owns: the port's behaviour in the same map of files, so that library files are removed with their library.
+//! Never: links.
 
 use std::collections::BTreeSet;
 

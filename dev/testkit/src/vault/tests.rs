@@ -1,4 +1,4 @@
-//! The fake keeps the contract, and its faults are the ones it promises.
+//! The fake keeps the contract, and its faults are the promised ones.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
-    /// The whole body came.
+    /// Whether the whole body arrived.
     pub(crate) complete: bool,
     pub(crate) ended: io::Result<usize>,
 }
@@ -23,7 +23,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap()
     }
 
-    /// The data of a stream's events, but for `[DONE]`.
+    /// The data of a stream's events, without `[DONE]`.
     pub(crate) fn events(&self) -> Vec<Value> {
         let lines = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
         let json = lines.filter(|data| *data != "[DONE]");
@@ -60,7 +60,7 @@ pub(crate) async fn rest(stream: &mut TcpStream, mut bytes: Vec<u8>) -> Answer {
     }
 }
 
-/// Chunks as one text; the fake's bodies hold no line breaks of two characters.
+/// The chunks as one text; the fake's bodies contain no CRLF.
 pub(crate) fn joined(body: &str) -> String {
     body.split("\r\n").skip(1).step_by(2).collect()
 }
@@ -77,7 +77,7 @@ pub(crate) async fn get(backend: &Backend, path: &str) -> Answer {
     rest(&mut send(backend, path, None).await, Vec::new()).await
 }
 
-/// Nothing more comes on a connection while the server answers another.
+/// Checks that a connection stays silent while the server answers another.
 pub(crate) async fn assert_silent(backend: &Backend, stream: &mut TcpStream) {
     let mut byte = [0];
     tokio::select! {

@@ -39,7 +39,7 @@ fn answers(blocks: &[Value]) -> Value {
     json!({"role": "user", "content": blocks})
 }
 
-/// Chats, each with a part of what is wrong with it; none with what is right.
+/// Chat requests, each with part of the error that a strict server answers; empty for a valid one.
 fn chats() -> Vec<(Value, &'static str)> {
     let user = || says("user", "u");
     let assistant = || says("assistant", "x");
@@ -88,7 +88,7 @@ fn chats() -> Vec<(Value, &'static str)> {
     ]
 }
 
-/// Of Anthropic's API.
+/// Requests of Anthropic's API, likewise.
 fn claims() -> [(Value, &'static str); 10] {
     let text = json!({"type": "text", "text": "so"});
     [
@@ -122,7 +122,7 @@ fn marked(blocks: &[Value]) -> Value {
     json!({"messages": [{"role": "user", "content": blocks}]})
 }
 
-/// Of the Responses API.
+/// Requests of the Responses API, likewise.
 fn items() -> [(Value, &'static str); 5] {
     let output = json!({"type": "function_call_output", "call_id": "a", "output": "r"});
     [
@@ -168,7 +168,7 @@ fn requests() -> Vec<(Kind, &'static str, Value, &'static str)> {
 }
 
 #[tokio::test]
-async fn every_violation_is_noted_and_refused_by_a_strict_server() {
+async fn every_violation_is_recorded_and_refused_by_a_strict_server() {
     for (kind, path, request, wrong) in requests() {
         for strict in [true, false] {
             let backend = Backend::start(Config {
@@ -213,7 +213,7 @@ async fn failing(fault: Fault, stream: bool) -> (Backend, Answer) {
 }
 
 #[tokio::test]
-async fn a_status_and_a_close_leave_the_model_unasked() {
+async fn a_status_and_a_close_do_not_reach_the_model() {
     let fault = Fault::Status {
         code: 429,
         headers: vec![("retry-after".to_owned(), "7".to_owned())],
@@ -259,7 +259,7 @@ async fn a_reset_comes_after_its_chunks() {
 }
 
 #[tokio::test]
-async fn garbage_and_cut_answers_arrive_whole() {
+async fn garbage_and_cut_answers_arrive_completely() {
     for stream in [true, false] {
         let (_backend, answer) = failing(Fault::GarbageSse, stream).await;
         assert!(answer.complete && answer.head.contains("text/event-stream"));
@@ -356,7 +356,7 @@ async fn held_streams_wait_and_do_not_mix() {
 }
 
 #[tokio::test]
-async fn requests_are_kept_as_they_came_and_a_dropped_server_is_gone() {
+async fn requests_are_recorded_as_they_came_and_a_dropped_server_is_gone() {
     let backend = Backend::start(Config {
         faults: vec![Fault::Hang],
         ..Config::default()

@@ -1,4 +1,4 @@
-//! The model servers without a model, asked over plain TCP.
+//! The model servers without a model, tested over plain TCP.
 
 #![expect(clippy::unwrap_used, reason = "a test's helper may panic as a test does")]
 
@@ -23,7 +23,7 @@ fn cost(seen: &Seen) -> Evaluated {
 
 const USER: u32 = 256;
 
-/// The template once more, for users and assistants.
+/// The template written once more, for users and assistants.
 fn rendered(messages: &[Value]) -> Vec<u32> {
     let mut tokens = Vec::new();
     for message in messages {
@@ -81,7 +81,7 @@ impl Cache for Nothing {
 }
 
 #[tokio::test]
-async fn every_cache_reports_what_its_simulation_says() {
+async fn every_cache_reports_the_counts_of_its_simulation() {
     let slots = |rewind| Slots::new(rewind, 1);
     let checkpoints = Rewind::Checkpoints(Checkpoints::chat(USER));
     check_cache(CacheKind::Rewindable, slots(Rewind::Any), |cached| cached > 960).await;
@@ -145,7 +145,7 @@ async fn thoughtful_backend(kind: Kind, cache: CacheKind) -> Backend {
     Backend::start(config).await
 }
 
-/// A path, the field of its messages, and the next request after an answer.
+/// A path, the field of its messages, and the function that makes the next request from an answer.
 type Dialect<'a> = (&'a str, &'a str, &'a dyn Fn(&Value) -> Value);
 
 #[tokio::test]
@@ -194,7 +194,7 @@ async fn an_echoed_reply_costs_nothing_in_any_dialect() {
 }
 
 #[tokio::test]
-async fn streams_say_the_same_as_whole_answers() {
+async fn streams_have_the_same_content_as_whole_answers() {
     let backend = thoughtful_backend(Kind::OpenAi, CacheKind::None).await;
     let mut request = hello(true);
     request["stream_options"] = json!({"include_usage": true});
@@ -247,7 +247,7 @@ async fn streams_say_the_same_as_whole_answers() {
 }
 
 #[tokio::test]
-async fn each_kind_tells_its_usage_in_its_own_way() {
+async fn each_kind_reports_its_usage_in_its_own_way() {
     for (kind, path, cached) in [
         (Kind::DeepSeek, "/usage/prompt_cache_hit_tokens", true),
         (Kind::OpenAi, "/usage/prompt_tokens_details/cached_tokens", true),
@@ -262,7 +262,7 @@ async fn each_kind_tells_its_usage_in_its_own_way() {
         let answer = ask(&backend, CHAT, &hello(false)).await.json();
         assert_eq!(answer.pointer(path).is_some(), cached, "{kind:?} {path}");
     }
-    // Streams tell it when they are asked; Mistral's always do, and refuse to be asked.
+    // Streams report it on request; Mistral's always do, and refuse the request.
     let asked = json!({"messages": [says("user", "hello")], "stream": true, "stream_options": {"include_usage": true}});
     for (kind, request, told) in [
         (Kind::LlamaCpp, hello(true), false),
@@ -287,7 +287,7 @@ async fn each_kind_tells_its_usage_in_its_own_way() {
 }
 
 #[tokio::test]
-async fn anthropic_keeps_what_is_marked() {
+async fn anthropic_caches_marked_prefixes() {
     let config = Config {
         kind: Kind::Anthropic,
         cache: CacheKind::Marks,
@@ -311,7 +311,7 @@ async fn anthropic_keeps_what_is_marked() {
     }
     // A border, five letters, a border.
     assert_eq!(told, [(0, 0), (0, 0), (7, 0), (0, 7)]);
-    // From a mark on the last of so many blocks, the one on the first is found or not.
+    // A mark on the last block finds the mark on the first one only within so many blocks.
     for (blocks, found) in [(20, true), (22, false)] {
         let block = |at: usize| json!({"type": "tool_result", "tool_use_id": format!("{blocks} {at}"), "content": "x"});
         let with = |at: usize| {
@@ -334,7 +334,7 @@ async fn anthropic_keeps_what_is_marked() {
 }
 
 #[tokio::test]
-async fn a_response_is_kept_and_gone_on_from() {
+async fn a_response_is_stored_and_continued() {
     let backend = Backend::start(Config {
         kind: Kind::OpenAi,
         ..Config::default()

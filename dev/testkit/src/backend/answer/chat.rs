@@ -88,7 +88,7 @@ fn whole(request: &Value, name: &str, choice: Value, usage: &Usage) -> Answer {
     Answer::json(200, &answer)
 }
 
-/// One chunk for each choice, and the usage where it belongs.
+/// One chunk for each choice, and the usage in its place.
 fn stream(request: &Value, name: &str, choices: Vec<Value>, usage: &Usage) -> Answer {
     let wanted = request["stream_options"]["include_usage"] == true;
     let mut chunks: Vec<Value> = choices

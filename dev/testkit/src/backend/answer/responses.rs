@@ -47,7 +47,7 @@ pub(in super::super) fn answer(request: &Value, id: &str, items: &[Value], usage
     Answer::events(events.iter().map(named))
 }
 
-/// What the model says, as items.
+/// The model's answer, as items.
 pub(in super::super) fn output(reply: &Reply) -> Vec<Value> {
     let id = |kind: &str, text: &str| format!("{kind}_{}", Digest::of(text.as_bytes()));
     let mut items = Vec::new();

@@ -1,6 +1,6 @@
-//! The ports of a ledger behind a count of their calls.
+//! The ports of a ledger with a count of their calls.
 //!
-//! Owns: their wrappers. Never: what happens at a call (`Faults` says).
+//! Owns: their wrappers. Never: the fault of a call (`Faults` has it).
 
 use std::collections::{BTreeMap, BTreeSet};
 

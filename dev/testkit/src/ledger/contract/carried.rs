@@ -1,4 +1,4 @@
-//! What an export carries from one ledger to another, and who has something that no file has.
+//! The data that an export carries from one ledger to another, and the owners with messages that no file has.
 //!
 //! Owns: the meaning of `Transcripts::carried`, `adopt` and `waiting`. Never: the lines of an export.
 
@@ -47,7 +47,7 @@ async fn adopt(ledger: &impl Ledger, cell: WrittenCell, forgotten: &BTreeSet<Str
     adopted.expect("takes it in");
 }
 
-/// Of a message with this client id: its id, whether it is a duplicate, and whether it was deleted.
+/// For a message with this client id: its id, whether it is a duplicate, and whether it was deleted.
 async fn sent(ledger: &impl Ledger, session: &SessionKey, client_id: &str) -> (String, bool, bool) {
     let anew = with_client_id(says(session, "ann", "anew", 9), client_id);
     let outcome = ledger.append(session, vec![anew], at(9)).await.expect("answered");
@@ -55,7 +55,7 @@ async fn sent(ledger: &impl Ledger, session: &SessionKey, client_id: &str) -> (S
     (accepted.id.to_string(), accepted.duplicate, accepted.forgotten)
 }
 
-/// With what one ledger carried, another knows the same messages, and those that were deleted.
+/// A ledger that adopts another's data knows the same messages, and the deleted ones.
 pub async fn what_was_carried_is_known_elsewhere(ledger: &impl Ledger) {
     let (here, there) = (session("a", "s"), session("b", "s"));
     let messages = vec![
@@ -87,7 +87,7 @@ pub async fn what_was_carried_is_known_elsewhere(ledger: &impl Ledger) {
     assert_eq!(ledger.buffered().await.expect("reads").sessions, 1);
 }
 
-/// A message that files brought without the id that its client gave is known by what it says.
+/// A message adopted without its client id is recognised by its content.
 pub async fn what_comes_without_its_client_id_is_known(ledger: &impl Ledger) {
     let s = session("b", "s");
     adopt(
@@ -111,7 +111,7 @@ pub async fn what_comes_without_its_client_id_is_known(ledger: &impl Ledger) {
     );
 }
 
-/// What is there stays as it is; another owner of a segment joins.
+/// Existing data stays as it is; another owner of a segment is added.
 pub async fn what_is_adopted_is_there_once(ledger: &impl Ledger) {
     let (s, other) = (session("b", "s"), session("b", "other"));
     let none = BTreeSet::new();
@@ -123,7 +123,7 @@ pub async fn what_is_adopted_is_there_once(ledger: &impl Ledger) {
     let t1 = of("t1").await.expect("is there");
     assert_eq!(ids(&t1.messages), ["m1", "m2"]);
     assert_eq!(t1.owners, [user("ann"), user("bob")]);
-    // Its messages have a place; its client id is taken; its id is another session's.
+    // Refused: messages that another segment has, a known client id, and a segment id of another session.
     adopt(ledger, written("t2", &s, "ann", &told), &none).await;
     adopt(ledger, written("t3", &s, "ann", &[("m5", Some("c1"))]), &none).await;
     adopt(ledger, written("t1", &other, "ann", &[("m6", None)]), &none).await;
@@ -131,7 +131,7 @@ pub async fn what_is_adopted_is_there_once(ledger: &impl Ledger) {
     let asked = message_ids(&["m5", "m6"]);
     let found: Vec<Message> = ledger.messages(&s.scope, &asked).await.expect("reads");
     assert!(found.is_empty(), "{found:?}");
-    // A buffer stays one, and the segment goes like any other.
+    // The buffer stays a buffer, and the segment can be deleted like any other.
     let more = vec![new(says(&s, "ann", "m7", 7))];
     ledger.append(&s, more, at(7)).await.expect("accepted");
     adopt(ledger, written("t4", &s, "ann", &[("m8", None)]), &none).await;
@@ -144,7 +144,7 @@ pub async fn what_is_adopted_is_there_once(ledger: &impl Ledger) {
     assert_eq!((swept.messages, swept.cells), (3, 2));
 }
 
-/// A user waits with what is buffered or not yet written, in each scope for itself.
+/// A user's buffered and unwritten messages are counted, separately for each scope.
 pub async fn everybody_who_waits_is_counted(ledger: &impl Ledger) {
     let (s, foreign) = (session("a", "s"), session("b", "s"));
     let said = vec![

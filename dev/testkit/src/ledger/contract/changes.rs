@@ -1,4 +1,4 @@
-//! Which state of which file the index shows.
+//! The state of each file that the index shows.
 //!
 //! Owns: the meaning of `FileChanges`. Never: files.
 
@@ -12,7 +12,7 @@ fn path(text: &str) -> VaultPath {
     text.into()
 }
 
-/// What was put is there in its place, one mark for an entry, in order of the entries' ids.
+/// A put record comes back, with one mark for an entry, in order of the entries' ids.
 pub async fn a_record_comes_back(ledger: &impl Ledger) {
     let first = file("users/ann/2026-03-02.md", 10, &[("ep_1", 1), ("ep_2", u64::MAX)]);
     let second = FileRecord {
@@ -73,7 +73,7 @@ pub async fn a_record_comes_back(ledger: &impl Ledger) {
     assert_eq!(FileChanges::stats(ledger).await.expect("reads"), [second.stat]);
 }
 
-/// An append leaves the marks that are there, and what was said of the file.
+/// An append keeps the earlier marks and the problem of the file.
 pub async fn an_append_extends_a_record(ledger: &impl Ledger) {
     let before = FileRecord {
         problem: Some("line 9".to_owned()),
@@ -95,7 +95,8 @@ pub async fn an_append_extends_a_record(ledger: &impl Ledger) {
     assert_eq!(ledger.record(&path("f2")).await.expect("reads"), Some(new));
 }
 
-/// An append to another state than the recorded one is not recorded: the record would hide what came between.
+/// An append to another state than the recorded one is not recorded: the record would hide the changes in
+/// between.
 pub async fn an_append_after_an_unknown_one_changes_nothing(ledger: &impl Ledger) {
     let known = file("f1", 10, &[("ep_1", 1)]);
     ledger.put(known.clone()).await.expect("recorded");
@@ -141,7 +142,7 @@ pub async fn broken_files_are_named(ledger: &impl Ledger) {
     assert_eq!(ledger.broken().await.expect("reads"), [named("f1")]);
 }
 
-/// The facts of one owner in one app, whatever the project; and who has files in a tenant.
+/// The facts of one owner in one app, in every project; and the users with files in a tenant.
 pub async fn facts_and_users_are_listed(ledger: &impl Ledger) {
     let ann = Owner::user(name("ann"));
     let at = |project: &str, owner: &Owner, path: &str, entry: &str| FileRecord {
@@ -199,7 +200,8 @@ pub async fn facts_and_users_are_listed(ledger: &impl Ledger) {
     assert_eq!(users("none").await, []);
 }
 
-/// Files with a shared mark are named in the order in which they were first recorded, also after they are recorded again.
+/// Files with a shared mark are listed in the order in which they were first recorded, also after they are
+/// recorded again.
 pub async fn files_that_share_are_named(ledger: &impl Ledger) {
     let shared = |text: &str| {
         let mut file = file(text, 1, &[("ep_1", 1)]);

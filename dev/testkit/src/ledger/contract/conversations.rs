@@ -1,6 +1,6 @@
-//! Logs of conversations: what comes back, what conflicts, what is found, and what is gone.
+//! Logs of conversations: reading, conflicts, searching and deletion.
 //!
-//! Owns: the meaning of `Conversations`. Never: bytes in files; the adapter's own tests look at those.
+//! Owns: the meaning of `Conversations`. Never: bytes in files; the adapter's own tests check those.
 
 use model::{Owner, SessionId, SessionKey};
 use ports::{Conversations, LedgerError, NewRecord, Record, Sweep, Transcripts};
@@ -13,7 +13,7 @@ fn ann() -> Owner {
     Owner::user(name("ann"))
 }
 
-/// A record that holds an item; its body names it.
+/// A record with an item; the body names the item.
 pub fn item(number: u64, text: &str) -> NewRecord {
     NewRecord {
         item: Some(number),
@@ -22,7 +22,7 @@ pub fn item(number: u64, text: &str) -> NewRecord {
     }
 }
 
-/// A record that holds none.
+/// A record without an item.
 pub fn note(body: &str) -> NewRecord {
     NewRecord {
         item: None,
@@ -58,7 +58,7 @@ fn conflicts<T>(result: Result<T, LedgerError>) -> bool {
     result.is_err_and(|error| matches!(error, LedgerError::Conflict))
 }
 
-/// NUL, line ends, any script, nothing, and a megabyte that shrinks and one that does not.
+/// NUL, line ends, any script, an empty text, and a megabyte that shrinks and one that does not.
 pub async fn a_log_comes_back_byte_for_byte(ledger: &impl Conversations) {
     let s = session("a", "s");
     assert_eq!(log(ledger, &s).await, []);
@@ -85,7 +85,7 @@ pub async fn a_log_comes_back_byte_for_byte(ledger: &impl Conversations) {
     assert_eq!(ledger.read(&s, 0, 0).await.expect("reads"), []);
 }
 
-/// Of two who saw the same end, one is told to look again; nothing of what it brought is there.
+/// Of two callers that read the same end, one gets a conflict; none of its records is stored.
 pub async fn an_append_goes_where_its_caller_saw_the_end(ledger: &impl Conversations) {
     let s = session("a", "s");
     assert_eq!(add(ledger, &s, 0, vec![note("1"), note("2")]).await, 2);
@@ -112,7 +112,7 @@ pub async fn an_append_goes_where_its_caller_saw_the_end(ledger: &impl Conversat
     assert_eq!(other.expect("the conflict made no conversation"), 1);
 }
 
-/// The answer of the first time, and nothing twice, also when the log went on.
+/// A retry gets the first answer and stores nothing, also after later appends.
 pub async fn a_key_makes_a_retry_harmless(ledger: &impl Conversations) {
     let (s, other) = (session("a", "s"), session("a", "other"));
     let keyed =
@@ -135,7 +135,7 @@ pub async fn a_key_makes_a_retry_harmless(ledger: &impl Conversations) {
     assert_eq!(bodies(ledger, &s).await, ["1", "2", "3"]);
 }
 
-/// A number of an item is taken once in a conversation; in another one it is another item.
+/// The number of an item is unique in a conversation; in another one it is another item.
 pub async fn an_item_is_there_once(ledger: &impl Conversations) {
     let (s, other) = (session("a", "s"), session("a", "other"));
     add(ledger, &s, 0, vec![item(1, "one")]).await;
@@ -150,7 +150,7 @@ pub async fn an_item_is_there_once(ledger: &impl Conversations) {
     assert_eq!(add(ledger, &other, 0, vec![item(1, "its own")]).await, 1);
 }
 
-/// By number and by range, whatever order they came in.
+/// By number and by range, whatever their order in the log.
 pub async fn items_come_by_number(ledger: &impl Conversations) {
     let s = session("a", "s");
     let last = (1 << 62) - 1;
@@ -182,7 +182,7 @@ pub async fn items_come_by_number(ledger: &impl Conversations) {
     assert_eq!(numbers(4..4).await, NOTHING);
 }
 
-/// All words, inside others too, case aside, newest first; bodies are not looked at.
+/// All words must occur, also inside other words, in any case; newest first; bodies are not searched.
 pub async fn words_are_found_in_any_script(ledger: &impl Conversations) {
     let s = session("a", "s");
     let texts = [
@@ -228,7 +228,7 @@ pub async fn words_are_found_in_any_script(ledger: &impl Conversations) {
     assert_eq!(ledger.find(&s, "deploy", 0).await.expect("looks"), NOTHING);
 }
 
-/// A deletion: the item's record and the one that told of it say something else, and the log says so.
+/// A replacement: the item's record and its announcement get other texts, and a new record says so.
 pub async fn what_is_replaced_is_not_found(ledger: &impl Conversations) {
     let s = session("a", "s");
     let records = vec![item(0, "the needle"), note("about the needle"), item(1, "rest")];
@@ -254,7 +254,7 @@ pub async fn what_is_replaced_is_not_found(ledger: &impl Conversations) {
     assert_eq!(found(ledger, &s, "rest").await, [7]);
 }
 
-/// Positions that are not there, a log that went on, an item that is taken: nothing of it happens.
+/// A missing position, a longer log or a known item: nothing is replaced.
 pub async fn a_replacement_is_all_or_none(ledger: &impl Conversations) {
     let s = session("a", "s");
     add(ledger, &s, 0, vec![item(0, "zero"), item(1, "one")]).await;
@@ -280,7 +280,7 @@ pub async fn a_replacement_is_all_or_none(ledger: &impl Conversations) {
     assert_eq!(found(ledger, &s, "zero").await, [0]);
 }
 
-/// A fork has what was there and its owner; then each goes its own way.
+/// A fork has the records so far and their owner; then each changes independently.
 pub async fn forks_do_not_know_each_other(ledger: &impl Conversations) {
     let (s, fork) = (session("a", "s"), session("a", "fork"));
     let records = vec![item(0, "shared"), note("between"), item(1, "left out")];
@@ -321,7 +321,7 @@ pub async fn forks_do_not_know_each_other(ledger: &impl Conversations) {
     assert_eq!(add(ledger, &s, 0, vec![item(0, "a new one")]).await, 1);
 }
 
-/// One name in two scopes is two conversations for every call.
+/// One name in two scopes is two conversations in every call.
 pub async fn tenants_do_not_reach_each_other(ledger: &impl Conversations) {
     let (s, foreign) = (session("a", "s"), session("b", "s"));
     add(ledger, &s, 0, vec![item(0, "secret")]).await;
@@ -340,7 +340,7 @@ pub async fn tenants_do_not_reach_each_other(ledger: &impl Conversations) {
     assert_eq!(found(ledger, &s, "secret").await, [0]);
 }
 
-/// By session, by owner, by owner in a session, by scope; a sweep of messages leaves them.
+/// By session, by owner, by owner in a session, by scope; a sweep of messages leaves conversations.
 pub async fn conversations_are_listed_by_the_beginning_of_their_names(ledger: &impl Conversations) {
     for (session_name, app) in [
         ("px-1", "a"),

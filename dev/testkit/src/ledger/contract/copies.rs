@@ -1,7 +1,7 @@
 //! Daily copies of the ledger, and sessions that are old.
 //!
-//! Owns: how many copies there are, that none outlives a deletion, and which sessions are quiet. Never: the content of copies, which
-//! only an adapter has.
+//! Owns: the number of copies, that none outlives a deletion, and which sessions are quiet. Never: the
+//! content of copies, which only an adapter has.
 
 use model::Date;
 use ports::{COPIES_MAX, JobKind, Sweep};
@@ -20,7 +20,7 @@ pub async fn check_all<L: Ledger>(fresh: &impl Fn() -> L) {
     a_session_is_quiet_from_its_last_append_on(&fresh()).await;
 }
 
-/// The newest by day, in whatever order they were made; a day has one.
+/// The newest by day are kept, whatever the order in which they were made; a day has one.
 async fn the_newest_are_kept(ledger: &impl Ledger) {
     assert_eq!(ledger.copies().await.expect("reads"), []);
     for of in (1..=COPIES_MAX + 2).rev().chain([4, COPIES_MAX + 2]) {
@@ -30,7 +30,7 @@ async fn the_newest_are_kept(ledger: &impl Ledger) {
     assert_eq!(ledger.copies().await.expect("reads"), newest);
 }
 
-/// A sweep that finds nothing leaves them.
+/// A sweep without matches leaves them.
 async fn a_deletion_takes_them_along(ledger: &impl Ledger) {
     let (kept, gone) = (session("a", "kept"), session("a", "gone"));
     for s in [&kept, &gone] {
@@ -50,7 +50,7 @@ async fn a_deletion_takes_them_along(ledger: &impl Ledger) {
     assert_eq!(ledger.buffer(&kept).await.expect("reads").len(), 1);
 }
 
-/// A session without a message is none, nor is one that was deleted.
+/// A session without messages is not listed, nor is a deleted one.
 async fn a_session_is_quiet_from_its_last_append_on(ledger: &impl Ledger) {
     let [old, new_again, empty] = ["old", "new", "empty"].map(|name| session("a", name));
     for (s, id, now) in [(&new_again, "m1", 10), (&old, "m2", 20), (&new_again, "m3", 30)] {

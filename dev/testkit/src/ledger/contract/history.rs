@@ -1,4 +1,4 @@
-//! The history: a chain of versions for each key, and what a crash leaves of it.
+//! The history: a chain of versions for each key, and its state after a crash.
 //!
 //! Owns: the meaning of `History`. Never: files.
 
@@ -59,7 +59,7 @@ async fn of(ledger: &impl History, entry: &str) -> Vec<Version> {
     ledger.versions(&query).await.expect("reads")
 }
 
-/// Author, text before by its digest, text, of each version.
+/// Author, text before by its digest, and text of each version.
 async fn chain(ledger: &impl History, entry: &str) -> Vec<(Option<String>, Option<u64>, Option<String>)> {
     let versions = of(ledger, entry).await.into_iter();
     let by = |by: &By| by.run().map_or("person".to_owned(), |run| run.id.to_string());
@@ -82,7 +82,7 @@ fn step(by: &str, before: &str, after: &str) -> (Option<String>, Option<u64>, Op
     )
 }
 
-/// Lists show settled versions only. An announcement and a look at a file complete the chain.
+/// Lists show settled versions only. An announcement and a check of a file complete the chain.
 pub async fn versions_make_a_chain(ledger: &impl History) {
     let made = ledger
         .announce(target(run("r_1")), vec![version("f", "", "one")], Vec::new())
@@ -108,7 +108,7 @@ pub async fn versions_make_a_chain(ledger: &impl History) {
     let next = next.expect("announced");
     assert_eq!(next.change, made.change);
     ledger.settle(next.versions).await.expect("settles");
-    // A person changed it, and a run changes that.
+    // A person edited the entry, and a run changes that text.
     let after = ledger
         .announce(
             target(run("r_2")),
@@ -120,7 +120,7 @@ pub async fn versions_make_a_chain(ledger: &impl History) {
         .settle(after.expect("announced").versions)
         .await
         .expect("settles");
-    // A person takes it out, and nothing is found twice.
+    // A person deletes the entry; a second check finds no change.
     for _ in 0..2 {
         ledger
             .find(vec![version("f", "fourth one", "")], at(5))
@@ -139,7 +139,7 @@ pub async fn versions_make_a_chain(ledger: &impl History) {
     );
 }
 
-/// The newest changes come without texts, and a run's versions are found by its change and by its id.
+/// The newest changes come without texts; a run's versions are found by its change and by its id.
 pub async fn versions_are_found(ledger: &impl History) {
     let newest = VersionQuery::Newest(Touching::All, None, 9);
     let texts = ["one", "second", "third one"];
@@ -193,7 +193,7 @@ pub async fn versions_are_found(ledger: &impl History) {
     );
 }
 
-/// What stood before the history began is kept when it is first replaced, and is nobody's change.
+/// A state from before the history is recorded when it is first replaced, without an author.
 pub async fn what_stood_before_is_nobodys(ledger: &impl History) {
     let made = ledger
         .announce(
@@ -210,7 +210,7 @@ pub async fn what_stood_before_is_nobodys(ledger: &impl History) {
         chain(ledger, "f").await,
         [step("", "", "old"), step("r_1", "old", "new one")]
     );
-    // A file that is as it is known to be has no history yet.
+    // A file in its known state has no history yet.
     assert_eq!(
         ledger
             .find(vec![version("g", "old", "old")], at(2))
@@ -219,7 +219,7 @@ pub async fn what_stood_before_is_nobodys(ledger: &impl History) {
         None
     );
     assert_eq!(of(ledger, "g").await, []);
-    // Of one that a person changed, the digest of before is known.
+    // For a file that a person edited, the digest of the earlier state is known.
     assert!(
         ledger
             .find(vec![version("g", "old", "edited")], at(2))
@@ -230,7 +230,7 @@ pub async fn what_stood_before_is_nobodys(ledger: &impl History) {
     assert_eq!(chain(ledger, "g").await, [step("person", "old", "edited")]);
 }
 
-/// A process that dies between an announcement and its write leaves a version that the file tells true or not.
+/// A process that dies between an announcement and its write leaves a version that its file may have or not.
 pub async fn a_file_tells_what_was_written(ledger: &impl History) {
     let steps = [
         ("written", "one", vec![step("r", "", "one")]),
@@ -256,7 +256,7 @@ pub async fn a_file_tells_what_was_written(ledger: &impl History) {
         ledger.versions(&VersionQuery::Unsettled).await.expect("reads"),
         []
     );
-    // Of two that follow each other, the file may have either.
+    // After two versions in a row, the file may have either.
     for (entry, found) in [("second", "second"), ("first", "one"), ("none", "")] {
         for (before, after) in [("", "one"), ("one", "second")] {
             let announced = ledger
@@ -273,7 +273,7 @@ pub async fn a_file_tells_what_was_written(ledger: &impl History) {
     }
 }
 
-/// A write that failed is announced again in the same change.
+/// A failed write is announced again in the same change.
 pub async fn a_write_is_tried_again(ledger: &impl History) {
     let mut known = None;
     for _ in 0..3 {
@@ -288,7 +288,7 @@ pub async fn a_write_is_tried_again(ledger: &impl History) {
     assert_eq!(chain(ledger, "f").await, [step("r", "", "one")]);
 }
 
-/// A change whose only write failed leaves nothing.
+/// A change with only one write, which failed, leaves nothing.
 pub async fn a_write_that_failed_leaves_nothing(ledger: &impl History) {
     let By::Run { run, .. } = run("r_2") else { return };
     let undoes = Some("r_1".into());
@@ -314,7 +314,7 @@ pub async fn a_write_that_failed_leaves_nothing(ledger: &impl History) {
     assert_eq!(made().await, []);
 }
 
-/// What is erased is gone with changes that have nothing else, and an undo is open until it is closed.
+/// Erased versions are gone, with changes that have no others; an undo is open until it is closed.
 pub async fn erased_versions_are_gone(ledger: &impl History) {
     let versions = vec![version("f", "", "one"), version("g", "", "two")];
     let made = ledger
@@ -351,7 +351,7 @@ pub async fn erased_versions_are_gone(ledger: &impl History) {
     assert_eq!(ledger.changes(&ChangeQuery::Open).await.expect("reads"), []);
 }
 
-/// Each sees what is theirs.
+/// Each owner's versions are separate.
 pub async fn versions_are_somebodys(ledger: &impl History) {
     let elsewhere = NewVersion {
         key: VersionKey {

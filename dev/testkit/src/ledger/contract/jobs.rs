@@ -1,6 +1,6 @@
 //! Durable work: who may have which job when.
 //!
-//! Owns: the meaning of `Jobs`. Never: what a job does.
+//! Owns: the meaning of `Jobs`. Never: the work of a job.
 
 use model::SessionId;
 use ports::{Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, NewJob, TaskQuery};
@@ -17,7 +17,7 @@ fn listed(jobs: &[Job]) -> String {
     words.join(" ")
 }
 
-/// An id names one job for ever; it comes back as it was queued.
+/// An id names one job for ever; the job comes back as it was queued.
 pub async fn a_job_is_queued_once(ledger: &impl Ledger) {
     let s = session("a", "s");
     let first = job("j1", JobKind::MemoryAdd, &s);
@@ -69,7 +69,7 @@ pub async fn a_job_is_queued_once(ledger: &impl Ledger) {
     assert_eq!(ledger.job(&scope("b"), &id("j1")).await.expect("reads"), None);
 }
 
-/// Oldest first, across sessions; of one session only the oldest that is not finished, even while that one waits.
+/// Oldest first, across sessions; of one session only the oldest unfinished job, even while it waits.
 pub async fn a_session_has_one_job_at_a_time(ledger: &impl Ledger) {
     let (s, other, foreign) = (session("a", "s"), session("a", "other"), session("b", "s"));
     let jobs = vec![
@@ -102,8 +102,8 @@ pub async fn a_session_has_one_job_at_a_time(ledger: &impl Ledger) {
     assert_eq!(claim(9, 51).await, "o2");
 }
 
-/// Memcells that wait directly behind one for their first attempt go with it; one of another kind, or that was tried before,
-/// ends the line.
+/// Memcells that wait directly behind one for their first attempt are claimed with it; a job of another kind,
+/// or one that was tried before, ends the group.
 pub async fn memcells_of_a_session_are_claimed_together(ledger: &impl Ledger) {
     let (s, other) = (session("a", "s"), session("a", "other"));
     let write = |id: &str| job(id, JobKind::WriteCell, &s);
@@ -145,7 +145,7 @@ pub async fn memcells_of_a_session_are_claimed_together(ledger: &impl Ledger) {
     assert_eq!(claim(9, 9, 20).await, "w4");
 }
 
-/// What is done, or was never claimed, is not given back.
+/// A finished or unclaimed job cannot be handed back.
 pub async fn only_a_lease_is_given_back(ledger: &impl Ledger) {
     let s = session("a", "s");
     let jobs = vec![
@@ -162,7 +162,7 @@ pub async fn only_a_lease_is_given_back(ledger: &impl Ledger) {
     assert!(ledger.claim(9, 9, at(5), at(9)).await.expect("claims").is_empty());
 }
 
-/// A lease that ran out, or was given back, is claimed again.
+/// A job with a lease that ran out or was handed back is claimed again.
 pub async fn a_lease_ends(ledger: &impl Ledger) {
     let s = session("a", "s");
     let jobs = vec![
@@ -184,7 +184,7 @@ pub async fn a_lease_ends(ledger: &impl Ledger) {
     assert_eq!(listed(&claim(23, 40).await), "j2");
 }
 
-/// A lease that is renewed lasts longer and counts no attempt; only a lease is renewed.
+/// A renewed lease lasts longer and counts no attempt; only a lease can be renewed.
 pub async fn a_holder_renews_its_lease(ledger: &impl Ledger) {
     let s = session("a", "s");
     let jobs = vec![
@@ -217,7 +217,7 @@ pub async fn a_holder_renews_its_lease(ledger: &impl Ledger) {
     assert_eq!(claim(51, 60).await, [("j2".to_owned(), 2)], "it was given back");
 }
 
-/// A failure with a time to retry keeps its place; one without frees the session and is kept.
+/// A failure with a retry time keeps its place; one without frees the session and stays listed.
 pub async fn a_failed_attempt_waits_or_gives_up(ledger: &impl Ledger) {
     let s = session("a", "s");
     let jobs = vec![
@@ -259,7 +259,7 @@ pub async fn a_failed_attempt_waits_or_gives_up(ledger: &impl Ledger) {
     assert_eq!(listed(&claim(62).await), "j2");
 }
 
-/// What waits for a time that is far off when a process starts, because the machine's clock was set back, does not.
+/// At a start, no job waits for a time far off, which a machine's clock that was set back would cause.
 pub async fn nothing_waits_beyond_a_start(ledger: &impl Ledger) {
     let (s, t) = (session("a", "s"), session("a", "t"));
     let jobs = vec![
@@ -278,7 +278,7 @@ pub async fn nothing_waits_beyond_a_start(ledger: &impl Ledger) {
     assert_eq!(claim(50).await.len(), 2);
 }
 
-/// A worker that comes too late changes nothing.
+/// A worker without a lease changes nothing.
 pub async fn what_was_not_leased_does_not_end(ledger: &impl Ledger) {
     let s = session("a", "s");
     ledger
@@ -370,7 +370,7 @@ pub async fn a_page_shows_one_scope_newest_first(ledger: &impl Ledger) {
     assert_eq!(page(unknown).await, "0: ");
 }
 
-/// Jobs made in a stretch of time; its start belongs to it, its end does not.
+/// Jobs created in a time range; its start is included, its end is not.
 pub async fn a_page_shows_a_stretch_of_time(ledger: &impl Ledger) {
     let s = session("a", "s");
     for (id, millis) in [("1", 10), ("2", 20), ("3", 30)] {
@@ -398,7 +398,7 @@ pub async fn a_page_shows_a_stretch_of_time(ledger: &impl Ledger) {
     assert_eq!(page(Some(20), Some(20)).await, "0: ");
 }
 
-/// A job that was given up runs again when somebody says so, after what its session has waiting.
+/// A dead-lettered job runs again on request, after the waiting jobs of its session.
 pub async fn a_job_that_was_given_up_is_tried_again(ledger: &impl Ledger) {
     let s = session("a", "s");
     let jobs = vec![
@@ -457,7 +457,7 @@ pub async fn a_job_that_was_given_up_is_tried_again(ledger: &impl Ledger) {
     assert_eq!(Jobs::stats(ledger).await.expect("reads"), JobStats::default());
 }
 
-/// Counts; finished jobs go when they are old, unless somebody must see them.
+/// Counts; old successful jobs are removed, failed ones stay.
 pub async fn old_successes_go_and_failures_stay(ledger: &impl Ledger) {
     for (i, millis) in [(1, 40), (2, 10), (3, 20), (4, 30), (5, 50)] {
         let s = session("a", &format!("s{i}"));

@@ -1,4 +1,4 @@
-//! What a model server stores for an owner: whose it is, how much of it is known, what a sweep takes.
+//! The objects that a model server stores for an owner: their owner, their maximum number, and their sweeps.
 //!
 //! Owns: the meaning of the objects of `Conversations`. Never: logs.
 
@@ -56,7 +56,7 @@ pub async fn the_newest_objects_of_an_owner_are_known(ledger: &impl Conversation
     assert_eq!(bobs, ["r0"], "each owner's own");
 }
 
-/// With their owner and with their scope, and with no session.
+/// Sweeps of the owner and of the scope delete them; sweeps of a session do not.
 pub async fn sweeps_take_objects(ledger: &(impl Conversations + Transcripts)) {
     let bob = Owner::user(name("bob"));
     let all = [("a", ann()), ("a", bob), ("b", ann())];

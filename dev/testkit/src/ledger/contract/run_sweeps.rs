@@ -1,6 +1,6 @@
-//! What a sweep takes of background runs.
+//! Sweeps of background runs.
 //!
-//! Owns: runs that are forgotten with whom they are about. Never: how a run lives (`runs`).
+//! Owns: that runs are forgotten with their owners. Never: the life of a run (`runs`).
 
 use model::{Owner, SessionKey, Timestamp};
 use ports::runs::{Cause, NewRun, Runs, Verdict, Work};
@@ -9,7 +9,7 @@ use ports::{Sweep, Transcripts};
 use super::runs::{all, claimed, end, listed, new, queue, work};
 use crate::ledger::samples::{at, name, scope, session};
 
-/// Sweeps take the runs of whom they name, and who is next comes to turn.
+/// Sweeps delete the runs of the swept owners; then the next run of a lane can be claimed.
 pub(super) async fn sweeps_take_runs(ledger: &(impl Runs + Transcripts)) {
     let talk = session("a", "talk");
     let of = |id: &str, user: &str, talk: Option<&SessionKey>, due| NewRun {
@@ -63,7 +63,7 @@ pub(super) async fn sweeps_take_runs(ledger: &(impl Runs + Transcripts)) {
         words("r5 r4", "r4 r5")
     );
     assert_eq!(left(Sweep::Scope(scope("b"))).await, words("r4", "r4"));
-    // The same work of two sessions is no one session's.
+    // Work that two sessions asked for belongs to neither.
     let (a, b) = (session("a", "one"), session("a", "two"));
     let shared = |id: &str, key| NewRun {
         session: Some(SessionKey::clone(key).session),

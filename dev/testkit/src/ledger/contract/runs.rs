@@ -1,6 +1,6 @@
-//! Background runs: which work is the same, and whose turn it is.
+//! Background runs: the identity of work, and the order of runs.
 //!
-//! Owns: the meaning of `Runs`. Never: what a run does.
+//! Owns: the meaning of `Runs`. Never: the work of a run.
 
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ async fn run(ledger: &impl Runs, id: &str) -> Run {
     page.runs.into_iter().next().expect("one")
 }
 
-/// A run comes back as it was queued, and keeps what became of it.
+/// A run comes back as it was queued, and keeps its outcome.
 pub async fn a_run_lives_and_ends(ledger: &impl Runs) {
     let whole = NewRun {
         session: Some(session("a", "talk").session),
@@ -135,7 +135,7 @@ pub async fn a_run_lives_and_ends(ledger: &impl Runs) {
     );
 }
 
-/// One that waits does for all who ask for the same work.
+/// One waiting run serves all requests for the same work.
 pub async fn equal_work_waits_once(ledger: &impl Runs) {
     let event = |id, work| new(id, work, Cause::Event, 10);
     assert_eq!(queue(ledger, event("r1", work("x"))).await.as_deref(), Some("r1"));
@@ -196,7 +196,7 @@ pub async fn equal_work_waits_once(ledger: &impl Runs) {
     assert_eq!(claimed(ledger, 13).await, "r8");
 }
 
-/// Quiet time begins anew; a person need not wait for its end.
+/// Each event restarts the quiet time; a person's trigger does not wait for its end.
 pub async fn a_waiting_run_is_moved(ledger: &impl Runs) {
     let due = async |id: &str| run(ledger, id).await.run_at;
     let ask = async |id: &str, cause, due| queue(ledger, new(id, work("x"), cause, due)).await;
@@ -239,7 +239,8 @@ pub async fn a_waiting_run_is_moved(ledger: &impl Runs) {
     assert_eq!(run(ledger, "r1").await.attempt, 2);
 }
 
-/// A failure waits, is given up, and is made good by a later success of the same work.
+/// A failed run waits for its next attempt or becomes a dead letter, which a later success of the same work
+/// removes.
 pub async fn a_failed_run_waits_or_is_given_up(ledger: &(impl Runs + Retention)) {
     queue(ledger, new("r1", work("x"), Cause::Event, 10)).await;
     queue(ledger, new("r2", work("y"), Cause::Event, 20)).await;
@@ -292,7 +293,7 @@ pub async fn a_failed_run_waits_or_is_given_up(ledger: &(impl Runs + Retention))
     assert_eq!(listed(&left.runs), "r1", "older successes are gone");
 }
 
-/// What a person asks for goes first, also of a strategy whose other runs may not be claimed.
+/// A run that a person triggered is claimed first, also of a strategy whose other runs may not be claimed.
 pub async fn a_person_goes_first(ledger: &impl Runs) {
     let off = |subject: &str| Work {
         strategy: "off".to_owned(),
@@ -321,7 +322,7 @@ pub async fn a_person_goes_first(ledger: &impl Runs) {
     );
 }
 
-/// A lease that ends, or that a dead process held, is claimed again; one handed back was no attempt.
+/// A lease that ends, or that a dead process held, is claimed again; a run handed back counts no attempt.
 pub async fn a_run_is_given_back(ledger: &impl Runs) {
     queue(ledger, new("r1", work("x"), Cause::Event, 10)).await;
     queue(ledger, new("r2", work("y"), Cause::Idle, 90_000)).await;
@@ -362,7 +363,7 @@ pub async fn a_run_is_given_back(ledger: &impl Runs) {
     );
 }
 
-/// A number of times, and not again for a while.
+/// The work is queued after a number of requests, and then not before the cooldown ends.
 pub async fn a_threshold_counts(ledger: &(impl Runs + Transcripts)) {
     let ask = async |id: &str, subject: &str, due| {
         let threshold = Threshold {
@@ -438,7 +439,7 @@ pub async fn costs_add_up(ledger: &impl Runs) {
     assert_eq!(run(ledger, "r1").await.cost, of(2));
 }
 
-/// Pages show what is asked for, the newest first.
+/// Pages show the matching runs, newest first.
 pub async fn runs_are_listed(ledger: &impl Runs) {
     for (n, strategy) in ["s", "t", "s", "t"].into_iter().enumerate() {
         let other = Work {

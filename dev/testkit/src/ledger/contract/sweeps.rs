@@ -1,6 +1,6 @@
-//! Forgetting: what goes, what goes with it, and what must stay.
+//! Forgetting: the deleted data, the data deleted with it, and the data that must stay.
 //!
-//! Owns: the meaning of `Transcripts::sweep`. Never: bytes in files; the adapter's own tests look at those.
+//! Owns: the meaning of `Transcripts::sweep`. Never: bytes in files; the adapter's own tests check those.
 
 use model::{CellId, MessageId, Owner, SessionKey};
 use ports::{Forgotten, JobId, JobKind, Sweep, TaskQuery};
@@ -69,7 +69,7 @@ async fn jobs_left(ledger: &impl Ledger, app: &str) -> Vec<String> {
     page.jobs.into_iter().rev().map(|job| job.id.0).collect()
 }
 
-/// Buffer, memcells, jobs, client ids: all of one session, nothing of another.
+/// Buffer, memcells, jobs, client ids: everything of one session, nothing of another.
 async fn a_session_goes_whole(ledger: &impl Ledger) {
     let (s, other, foreign) = (session("a", "s"), session("a", "other"), session("b", "s"));
     let messages = vec![
@@ -105,7 +105,7 @@ async fn a_session_goes_whole(ledger: &impl Ledger) {
     assert_eq!(again, Forgotten::default());
 }
 
-/// However its message went, a client id is left out of later appends until one accepts it.
+/// However its message was deleted, a client id is left out of later appends until one accepts it.
 async fn a_deleted_client_id_is_left_out(ledger: &impl Ledger) {
     let ann = Owner::user(name("ann"));
     let (whole, some, owned, part) = (
@@ -199,7 +199,7 @@ async fn what_is_left_out_leaves_nothing(ledger: &impl Ledger) {
     );
 }
 
-/// Where nobody else speaks, nothing stays: the agent's replies were part of that talk.
+/// In a session without other users, nothing stays: the agent's replies belong to the owner's conversation.
 async fn an_owner_goes_with_the_talk_of_her_own(ledger: &impl Ledger) {
     let (alone, foreign) = (session("a", "alone"), session("b", "alone"));
     accept(
@@ -238,7 +238,7 @@ async fn an_owner_goes_with_the_talk_of_her_own(ledger: &impl Ledger) {
     assert_eq!(open.sessions, 1);
 }
 
-/// Where others speak or remember, only the owner's words and name go.
+/// If others speak or remember, only the owner's messages and name are deleted.
 async fn an_owner_leaves_what_others_remember(ledger: &impl Ledger) {
     let shared = session("a", "shared");
     let said = [
@@ -281,7 +281,8 @@ async fn an_owner_leaves_what_others_remember(ledger: &impl Ledger) {
     assert_eq!(jobs_left(ledger, "a").await, ["job-c1", "add"]);
 }
 
-/// An owner's part of one session goes as all of hers would; her other sessions and everybody else's part stay.
+/// An owner's part of one session is deleted like all of hers; her other sessions and other owners' parts
+/// stay.
 async fn an_owner_goes_out_of_one_session(ledger: &impl Ledger) {
     let (shared, alone, other) = (
         session("a", "shared"),
@@ -348,7 +349,7 @@ async fn an_owner_goes_out_of_one_session(ledger: &impl Ledger) {
     }
 }
 
-/// A user whose own words are gone can still have the answers to them forgotten.
+/// After a user's own messages are gone, that user can still have the answers to them forgotten.
 async fn answers_stay_with_the_user_whose_words_are_gone(ledger: &impl Ledger) {
     let (s, ann) = (session("a", "s"), Owner::user(name("ann")));
     accept(ledger, &s, &[("ann", "m1"), ("bot", "m2")]).await;
@@ -372,7 +373,7 @@ async fn answers_stay_with_the_user_whose_words_are_gone(ledger: &impl Ledger) {
     assert_eq!(bobs.expect("swept"), forgotten(1, &[]));
 }
 
-/// An agent's own words and memcells go; the users' words stay.
+/// An agent's own messages and memcells are deleted; the users' messages stay.
 async fn an_agent_goes_as_sender_and_as_owner(ledger: &impl Ledger) {
     let s = session("a", "s");
     accept(
@@ -398,7 +399,7 @@ async fn an_agent_goes_as_sender_and_as_owner(ledger: &impl Ledger) {
     assert!(ledger.tail(&s.scope, &bot).await.expect("reads").is_empty());
 }
 
-/// A tenant goes, its neighbour does not notice.
+/// A scope is deleted; its neighbour does not change.
 async fn a_scope_goes_and_no_other(ledger: &impl Ledger) {
     for app in ["a", "b"] {
         let s = session(app, "s");
@@ -423,7 +424,8 @@ async fn a_scope_goes_and_no_other(ledger: &impl Ledger) {
     finish_all(ledger).await;
 }
 
-/// Messages go out of buffer and memcells; an empty memcell goes with its job, an empty session with everything.
+/// Messages are deleted from buffer and memcells; an empty memcell with its job, an empty session with
+/// everything.
 async fn single_messages_go_with_what_they_leave_empty(ledger: &impl Ledger) {
     let s = session("a", "s");
     accept(

@@ -1,6 +1,6 @@
-//! Accepting, cutting, and what a reader sees in between.
+//! Accepting, cutting, and reading in between.
 //!
-//! Owns: the meaning of `Transcripts` but for its sweeps. Never: one ledger's way of storing.
+//! Owns: the meaning of `Transcripts` except its sweeps. Never: one ledger's way of storing.
 
 use model::{CellId, Message, MessageId, Owner, SessionKey};
 use ports::{Accepted, CutWithAppend, JobFailure, JobId, JobKind, LedgerError, Sweep};
@@ -26,7 +26,7 @@ pub(super) async fn finish_all(ledger: &impl Ledger) {
     }
 }
 
-/// Whatever a message holds comes back as it was; equal times keep the order of arrival.
+/// Every field of a message comes back unchanged; equal times keep the order of arrival.
 pub async fn everything_comes_back_in_order(ledger: &impl Ledger) {
     let s = session("a", "any text: 'as\0 long' as it is short ☃");
     let late = says(&s, "ann", "m1", 50);
@@ -54,7 +54,7 @@ pub async fn everything_comes_back_in_order(ledger: &impl Ledger) {
     assert_eq!((nothing.accepted.len(), nothing.buffered), (0, 0));
 }
 
-/// A client id means one message of its session.
+/// A client id identifies one message of its session.
 pub async fn a_client_id_makes_a_retry_harmless(ledger: &impl Ledger) {
     let (s, other) = (session("a", "s"), session("a", "other"));
     let first = with_client_id(says(&s, "ann", "m1", 1), "c1");
@@ -91,7 +91,7 @@ pub async fn a_client_id_makes_a_retry_harmless(ledger: &impl Ledger) {
     assert_eq!(ids(&ledger.buffer(&other).await.expect("reads")), ["m3"]);
 }
 
-/// One message that cannot be stored keeps the whole append out.
+/// One message that cannot be stored fails the whole append.
 pub async fn an_append_is_all_or_none(ledger: &impl Ledger) {
     let s = session("a", "s");
     let m1 = new(says(&s, "ann", "m1", 1));
@@ -160,7 +160,7 @@ pub async fn a_cut_moves_messages_once(ledger: &impl Ledger) {
     );
 }
 
-/// A message that is not in the buffer any more turns the whole cut away.
+/// A message that has left the buffer fails the whole cut.
 pub async fn a_cut_is_all_or_none(ledger: &impl Ledger) {
     let (s, other) = (session("a", "s"), session("a", "other"));
     let batch = |ids: &[&str]| ids.iter().map(|id| new(says(&s, "ann", id, 1))).collect();
@@ -215,7 +215,8 @@ async fn tail(ledger: &impl Ledger, owner: &Owner) -> String {
     ids(&tail).join(" ")
 }
 
-/// One commit accepts messages and cuts the buffer with them; the memcells are in the order of the ids that are asked for.
+/// One commit accepts messages and cuts the buffer with them; the memcells are in the order of the requested
+/// ids.
 pub async fn an_append_cuts_the_buffer_that_it_completes(ledger: &impl Ledger) {
     let s = session("a", "s");
     let (m1, m2, m3) = (
@@ -261,7 +262,7 @@ pub async fn an_append_cuts_the_buffer_that_it_completes(ledger: &impl Ledger) {
     assert_eq!(unwritten("c1").await, []);
 }
 
-/// A buffer that is not as the caller thought is not cut, and what was said is accepted all the same.
+/// A buffer that differs from the caller's is not cut, but the messages are accepted.
 pub async fn an_append_cuts_no_other_buffer(ledger: &impl Ledger) {
     let s = session("a", "s");
     let (m1, m2) = (says(&s, "ann", "m1", 1), says(&s, "ann", "m2", 2));
@@ -307,7 +308,7 @@ pub async fn an_append_cuts_no_other_buffer(ledger: &impl Ledger) {
     );
 }
 
-/// What is buffered belongs to every user who speaks in its session, and to nobody elsewhere.
+/// Buffered messages belong to every user who speaks in their session, and to nobody elsewhere.
 pub async fn a_buffer_is_the_tail_of_all_who_speak(ledger: &impl Ledger) {
     let (s, quiet, foreign) = (session("a", "s"), session("a", "quiet"), session("b", "s"));
     let batch = vec![
@@ -349,7 +350,7 @@ pub async fn a_buffer_is_the_tail_of_all_who_speak(ledger: &impl Ledger) {
     );
 }
 
-/// What is cut belongs to its memcell's owners until the job that writes the memcell succeeds.
+/// The messages of a memcell belong to its owners' tail until the job that writes the memcell succeeds.
 pub async fn a_memcell_is_a_tail_until_it_is_written(ledger: &impl Ledger) {
     let s = session("a", "s");
     let batch = vec![
@@ -404,7 +405,7 @@ pub async fn a_memcell_is_a_tail_until_it_is_written(ledger: &impl Ledger) {
     );
 }
 
-/// Ids mean nothing in another scope, and what is gone is left out.
+/// Ids have no meaning in another scope, and deleted messages are left out.
 pub async fn messages_are_found_by_id_in_their_scope(ledger: &impl Ledger) {
     let (s, foreign) = (session("a", "s"), session("b", "s"));
     for (session, id, millis) in [

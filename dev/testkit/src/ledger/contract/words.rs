@@ -1,6 +1,6 @@
-//! Deleted words that are sent again, in any session, and messages that are known by their content.
+//! Deleted words that are sent again, in any session, and messages that are recognised by their content.
 //!
-//! Owns: what an append leaves out by words. Never: client ids (`sweeps`).
+//! Owns: the messages that an append leaves out by words. Never: client ids (`sweeps`).
 
 use model::{Content, Message, MessageId, Part, PartKind, SessionKey};
 use ports::{LedgerError, NewMessage, Sweep};
@@ -11,7 +11,7 @@ use crate::ledger::samples::{accepting, at, name, new, replies, says, scope, ses
 const HELLO: &str = "Hello, I want to plan my week.";
 const CODE: &str = "The alarm code of my house is Zebra-4711.";
 
-/// A talk: who says what, a minute each, from `start`.
+/// Messages, given as sender and text, a minute apart, from `start`.
 fn talk(s: &SessionKey, start: i64, said: &[(&str, &str)]) -> Vec<NewMessage> {
     let message = |(at, (who, text)): (usize, &(&str, &str))| {
         let millis = start + i64::try_from(at).expect("few") * 60_000;
@@ -35,7 +35,7 @@ const TALK: [(&str, &str); 6] = [
     ("bot", "Shall I remind you of it every evening?"),
 ];
 
-/// Which of these were left out, by position.
+/// The positions of the messages that were left out.
 async fn left_out(ledger: &impl Ledger, s: &SessionKey, messages: Vec<NewMessage>) -> Vec<usize> {
     let outcome = ledger.append(s, messages, at(1)).await.expect("answered");
     let accepted = outcome.accepted.iter().enumerate();
@@ -50,7 +50,7 @@ async fn forgotten_talk(ledger: &impl Ledger) {
     ledger.sweep(Sweep::Session(s)).await.expect("swept");
 }
 
-/// A client that sends its whole list again stores only what is new, in whatever session.
+/// A client that sends its whole list again stores only new messages, in any session.
 pub async fn a_list_that_is_sent_again_stays_out(ledger: &impl Ledger) {
     forgotten_talk(ledger).await;
     let fresh = session("a", "fresh");
@@ -62,7 +62,7 @@ pub async fn a_list_that_is_sent_again_stays_out(ledger: &impl Ledger) {
     assert_eq!(left_out(ledger, &fresh, list()).await, [0, 1, 2, 3, 4, 5]);
     let buffer = ledger.buffer(&fresh).await.expect("reads");
     assert_eq!(buffer.len(), 1);
-    // The end of the list, behind the words of another day.
+    // The end of the list, after a message of another day.
     let window = [("ann", "Good morning."), TALK[2], TALK[3], TALK[4]];
     let late = session("a", "late");
     assert_eq!(
@@ -106,7 +106,8 @@ pub async fn words_that_are_said_anew_are_kept(ledger: &impl Ledger) {
     }
 }
 
-/// One message is known by the neighbour that is stored before it, by its time, and by its client id if both are long.
+/// A single message is recognised by the stored message before it, by its time, and by its client id if text
+/// and id are both long.
 pub async fn a_single_message_is_known_by_what_was_with_it(ledger: &impl Ledger) {
     let (s, fresh) = (session("a", "s"), session("a", "fresh"));
     let first = talk(&s, 0, &TALK[..3]);
@@ -152,7 +153,7 @@ pub async fn a_single_message_is_known_by_what_was_with_it(ledger: &impl Ledger)
     }
 }
 
-/// What is accepted again is stored, and only then no longer deleted.
+/// A message accepted again is stored, and only then no longer deleted.
 pub async fn one_commit_accepts_what_was_forgotten(ledger: &impl Ledger) {
     forgotten_talk(ledger).await;
     let fresh = session("a", "fresh");
@@ -184,7 +185,7 @@ pub async fn one_commit_accepts_what_was_forgotten(ledger: &impl Ledger) {
     );
 }
 
-/// Without a client id a retry is known by session, sender, role, time and content.
+/// Without a client id a retry is recognised by session, sender, role, time and content.
 pub async fn a_retry_without_a_client_id_is_harmless(ledger: &impl Ledger) {
     let s = session("a", "s");
     let same_time = |start, said: &[(&str, &str)]| {
@@ -241,7 +242,7 @@ pub async fn a_retry_without_a_client_id_is_harmless(ledger: &impl Ledger) {
     }
 }
 
-/// A key that the client's door gives stands for time and content, as long as the message is there.
+/// A repeat key replaces time and content, as long as the message exists.
 pub async fn a_repeat_key_stands_for_time_and_content(ledger: &impl Ledger) {
     let s = session("a", "s");
     let add = async |minute: i64, key: &str| -> bool {
@@ -261,7 +262,7 @@ pub async fn a_repeat_key_stands_for_time_and_content(ledger: &impl Ledger) {
     assert!(!add(60_000_000, "monday").await, "nothing of the key is left");
 }
 
-/// An agent's log that begins with a copy of another one adds only the rest, for the same user alone.
+/// An agent's log that begins with a copy of another one adds only the rest, for the same user only.
 pub async fn a_log_adds_what_it_did_not_copy(ledger: &impl Ledger) {
     let log = |user: &str, s: &SessionKey, said: &[(&str, &str)]| {
         let mut said = talk(s, 0, said);
@@ -286,7 +287,7 @@ pub async fn a_log_adds_what_it_did_not_copy(ledger: &impl Ledger) {
     let mut longer = TALK.to_vec();
     longer.push(("ann", "And on Sundays at nine."));
     assert_eq!(copied("ann", &fork, &longer).await, [0, 1, 2, 3, 4, 5]);
-    // In parts too, of which one has no word of the user.
+    // Also in parts, one of them without a message of the user.
     let resumed = session("a", "resumed");
     for said in longer.chunks(1).skip(1).take(1) {
         let mut part = log("ann", &resumed, said);

@@ -1,4 +1,4 @@
-//! What an export carries from one ledger to another, in memory.
+//! Data that an export carries from one ledger to another, in memory.
 //!
 //! Owns: the meaning of `Transcripts::carried` and `Transcripts::adopt`. Never: files.
 
@@ -10,7 +10,7 @@ use ports::{Carried, WrittenCell};
 
 use super::{State, Stored, StoredCell, sweep::speaker};
 
-/// Stands for a deleted client id, or for the deleted title of a session.
+/// A digest of a deleted client id, or of the deleted title of a session.
 pub(super) fn digest(session: &SessionKey, client_id: Option<&str>) -> (Scope, String) {
     let mut hasher = DefaultHasher::new();
     (session.session.as_str(), client_id).hash(&mut hasher);

@@ -1,6 +1,6 @@
 //! The file-change ledger in memory.
 //!
-//! Owns: `FileChanges` of the fake. Never: looking at files.
+//! Owns: `FileChanges` of the fake. Never: reading files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use ports::{BrokenFile, FileAppend, FileChanges, FileMark, FileRecord, FileStat,
 
 use super::MemoryLedger;
 
-/// One mark for each entry, the last one given, in order of the entries' ids.
+/// One mark for each entry, the last given one, in order of the entries' ids.
 fn merged(marks: impl IntoIterator<Item = FileMark>) -> Vec<FileMark> {
     let by_entry: BTreeMap<EntryId, FileMark> =
         marks.into_iter().map(|mark| (mark.entry.clone(), mark)).collect();

@@ -1,6 +1,6 @@
 //! Logs of conversations in memory.
 //!
-//! Owns: `Conversations` of the fake. Never: looking into a body.
+//! Owns: `Conversations` of the fake. Never: reading a body.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,16 +11,16 @@ use ports::{Conversations, LedgerError, NewRecord, OBJECTS_MAX, Record};
 
 use super::{MemoryLedger, State};
 
-/// Numbers of items stay below.
+/// Limit of item numbers.
 const ITEM_END: u64 = 1 << 62;
 
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
     pub(super) owner: Owner,
     records: Vec<NewRecord>,
-    /// What each key was answered.
+    /// The answer to each key.
     keys: BTreeMap<String, u64>,
-    /// Higher than that of each conversation that was appended to before.
+    /// A counter of appends: higher for a later append to any conversation.
     touched: u64,
 }
 
@@ -46,7 +46,7 @@ impl Stored {
         })
     }
 
-    /// The log with other records, if each of their items is there once.
+    /// The log with other records, if each of their items occurs once.
     fn with(&self, records: Vec<NewRecord>) -> Result<Self, LedgerError> {
         let mut items = BTreeSet::new();
         for item in records.iter().filter_map(|record| record.item) {
@@ -64,7 +64,7 @@ impl Stored {
     }
 }
 
-/// Case aside, a letter at a time.
+/// The text's letters, folded to one case one by one.
 fn folded(text: &str) -> Vec<char> {
     let upper = text.chars().flat_map(char::to_uppercase);
     upper.flat_map(char::to_lowercase).collect()

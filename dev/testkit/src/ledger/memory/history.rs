@@ -1,6 +1,6 @@
 //! The history in memory.
 //!
-//! Owns: `History` of the fake. Never: looking at files.
+//! Owns: `History` of the fake. Never: reading files.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use ports::{
 
 use super::MemoryLedger;
 
-/// All that is kept.
+/// All versions and changes.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     changes: Vec<HistoryChange>,
     versions: Vec<Row>,
     others: Vec<FileStat>,
-    /// Numbers that were given.
+    /// The last number used.
     given: u64,
 }
 
@@ -74,7 +74,7 @@ impl Kept {
         id
     }
 
-    /// As the port says: the newest version becomes that of what was found. False if there is none.
+    /// Makes the found state the newest version, as the port demands. False if there is no version.
     fn reconcile(
         &mut self,
         new: &NewVersion,

@@ -92,7 +92,7 @@ impl State {
         claimed
     }
 
-    /// A job that is leased; none when a sweep removed it, or its lease ended and it was finished or given back.
+    /// A leased job; none if a sweep removed it, or its lease ended and it was finished or handed back.
     fn leased(&mut self, id: &JobId) -> Option<&mut StoredJob> {
         let stored = self.jobs.iter_mut().find(|stored| stored.job.id == *id)?;
         assert!(stored.job.attempt > 0, "a job ends that was never claimed");

@@ -63,7 +63,7 @@ impl Kept {
         });
     }
 
-    /// When the run is due, if it is not only counted.
+    /// Counts a request; returns the due time of the run once the threshold is reached.
     fn count(&mut self, new: &NewRun) -> Option<Timestamp> {
         let Some(threshold) = new.threshold else {
             return Some(new.run_at);

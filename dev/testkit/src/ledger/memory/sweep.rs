@@ -1,4 +1,4 @@
-//! Forgetting in memory: which messages go, and what goes with them.
+//! Forgetting in memory: the messages to delete, and the data deleted with them.
 //!
 //! Owns: the meaning of each sweep. Never: files.
 
@@ -9,7 +9,7 @@ use ports::{Forgotten, JobKind, Sweep};
 
 use super::{State, carried::digest};
 
-/// Whom a message names as its sender.
+/// The owner that a message names as its sender.
 pub(super) fn speaker(message: &Message) -> Owner {
     match message.role {
         Role::User => Owner::user(message.sender.clone()),
@@ -77,8 +77,9 @@ impl State {
         }
     }
 
-    /// Takes the owner out of every memcell of some sessions, and names the messages of these that go: the owner's own,
-    /// those of memcells that nobody else remembers, and those buffered where no other user speaks.
+    /// Removes the owner from every memcell of some sessions, and returns the messages to delete: the owner's
+    /// own, those of memcells without another owner, and buffered ones of sessions without another speaking
+    /// user.
     fn disown(&mut self, owner: &Owner, concerns: impl Fn(&SessionKey) -> bool) -> BTreeSet<MessageId> {
         let mut orphans: BTreeSet<CellId> = BTreeSet::new();
         for cell in self.cells.iter_mut().filter(|cell| concerns(&cell.session)) {
@@ -100,7 +101,7 @@ impl State {
         gone.map(|m| m.message.id.clone()).collect()
     }
 
-    /// The owner is the only user who speaks there.
+    /// Whether the owner is the only user who speaks there.
     fn is_alone_in(&self, owner: &Owner, session: &SessionKey) -> bool {
         let has_other = self
             .messages
@@ -117,7 +118,7 @@ impl State {
         of.map(|(_, owner)| owner.clone())
     }
 
-    /// Removes messages, and then what they leave empty: memcells with their jobs, sessions with theirs.
+    /// Deletes messages, then empty memcells with their jobs and empty sessions with theirs.
     fn erase(&mut self, gone: impl Fn(&Message) -> bool) -> Forgotten {
         self.note_words(&gone);
         let before = self.messages.len();

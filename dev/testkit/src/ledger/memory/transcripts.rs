@@ -27,7 +27,7 @@ impl State {
         }
     }
 
-    /// The message that was accepted before, among the first `known`.
+    /// The equal message among the first `known`, if it was accepted before.
     fn seen(&self, known: usize, session: &SessionKey, new: &NewMessage) -> Option<MessageId> {
         let of_session = self.messages.iter().filter(|m| &m.message.session == session);
         let mut named = of_session.filter(|m| m.client_id.is_some() && m.client_id == new.client_id);
@@ -71,7 +71,7 @@ impl State {
         accepted
     }
 
-    /// Of two different messages of one scope with one id, the second is refused.
+    /// Refuses a second, different message with a used id in the same scope.
     fn refuse_taken_ids(
         &self,
         session: &SessionKey,
@@ -195,7 +195,7 @@ impl State {
     }
 }
 
-/// In order of time; the stored order is that of arrival, and the sort is stable.
+/// Sorted by time. The stored order is that of arrival, and the sort is stable.
 fn by_time<'a>(stored: impl Iterator<Item = &'a Stored>) -> Vec<Message> {
     let mut messages: Vec<Message> = stored.map(|m| m.message.clone()).collect();
     messages.sort_by_key(|m| m.time);

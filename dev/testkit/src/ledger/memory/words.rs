@@ -1,6 +1,6 @@
-//! Deleted words in memory, and messages that are known by their content.
+//! Deleted words in memory, and messages that are recognised by their content.
 //!
-//! Owns: which messages an append leaves out. Never: hiding what the marks stand for.
+//! Owns: which messages an append leaves out. Never: hiding the text behind the marks.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ fn sent<'a>(message: &Message, client_id: Option<&'a str>) -> SentMessage<'a> {
 }
 
 impl State {
-    /// Notes the words of messages that are about to be deleted together.
+    /// Records the words of messages that are about to be deleted together.
     pub(super) fn note_words(&mut self, gone: impl Fn(&Message) -> bool) {
         for session in self.sessions_with_messages() {
             let all: Vec<_> = self
@@ -53,7 +53,7 @@ impl State {
         sessions
     }
 
-    /// Which of these messages were deleted and are sent again.
+    /// For each message, whether it was deleted and is sent again.
     pub(super) fn again(&self, session: &SessionKey, messages: &[NewMessage]) -> Vec<bool> {
         let sent: Vec<SentMessage<'_>> = messages
             .iter()
@@ -71,7 +71,7 @@ impl State {
         }
     }
 
-    /// Of the first `known` messages the one without a client id that this one repeats.
+    /// Among the first `known` messages the one without a client id that equals this one.
     pub(super) fn equal(&self, known: usize, new: &NewMessage) -> Option<MessageId> {
         let known = self.messages[..known]
             .iter()
@@ -84,7 +84,7 @@ impl State {
         known.next().map(|stored| stored.message.id.clone())
     }
 
-    /// What each of these repeats of another session of the user whose log it is from.
+    /// For each message its original in another session of the log's user, if it has one.
     pub(super) fn originals(&self, session: &SessionKey, messages: &[NewMessage]) -> Vec<Option<MessageId>> {
         let mut taken = BTreeSet::new();
         let originals = messages.iter().map(|new| {
@@ -109,7 +109,7 @@ impl State {
     }
 }
 
-/// Whether two messages have everything in common but their ids, sessions and the shown name.
+/// Whether two messages are equal apart from their ids, sessions and display names.
 fn says_the_same(one: &Message, other: &Message) -> bool {
     let (one, other) = (one.without_names(), other.without_names());
     (&one.sender, one.role, one.time) == (&other.sender, other.role, other.time)

@@ -1,6 +1,6 @@
-//! What libraries of documents need of a vault: files that change at once, and a shelf.
+//! The contract for libraries of documents: files that change in one edit, and a shelf.
 //!
-//! Owns: these clauses. Never: what every owner needs.
+//! Owns: these clauses. Never: the clauses for every owner.
 
 use model::{Entry, Name, Owner, Scope};
 use ports::{Edit, ORIGINALS, Shelf, TAXONOMY, VaultError};
@@ -8,7 +8,8 @@ use ports::{Edit, ORIGINALS, Shelf, TAXONOMY, VaultError};
 use super::super::samples::fact;
 use super::{ANN, Fixture, entries, path, read};
 
-/// An entry that the file does not have goes to its end; a file without any is gone, unless a person wrote in it.
+/// `Put` appends an entry that the file does not have; a file without entries is removed, unless a person
+/// wrote in it.
 pub async fn puts_and_takes_the_last(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let [one, two] = ["af_1", "af_2"].map(|id| fact("ann", id, "2023-05-08", id));
@@ -34,7 +35,7 @@ pub async fn puts_and_takes_the_last(fixture: &impl Fixture) {
     assert!(fixture.bytes(ANN).expect("is there").ends_with(b"loose\n"));
 }
 
-/// What libraries keep beside their memory: by library, inside its two places, gone with it.
+/// Library files next to memory: separate for each library, only in two places, removed with the library.
 pub async fn keeps_a_shelf(fixture: &impl Fixture, shelf: &dyn Shelf) {
     let [ours, theirs] = ["ours", "theirs"].map(|name| Owner::library(Name::parse(name).expect("a name")));
     let scope = Scope::default();

@@ -1,6 +1,6 @@
 //! The contract of the pages port, run against the fake and the real vault.
 //!
-//! Owns: the port's promises as assertions. Never: what a page says.
+//! Owns: the port's promises as assertions. Never: the text of a page.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::vault::samples::user;
 const ANN: &str = "default/default/users/ann/USER.md";
 const ANN_BEFORE: &str = "default/default/users/ann/.previous/USER.md";
 
-/// Runs every clause, each on an empty vault that `open` makes; `pages` gives the port to what was opened.
+/// Runs every clause, each on an empty vault that `open` makes; `pages` returns its port of pages.
 pub async fn holds<F: Fixture, P: Pages + VaultWriter + ?Sized>(
     open: impl AsyncFn() -> F,
     pages: impl Fn(&F) -> &P,
@@ -46,7 +46,7 @@ async fn put(pages: &(impl Pages + VaultWriter + ?Sized), before: Option<&str>, 
         .expect("writes")
 }
 
-/// What a person saved meanwhile stays.
+/// A page that a person saved meanwhile stays.
 pub async fn puts_a_page_only_over_what_was_read(
     fixture: &impl Fixture,
     pages: &(impl Pages + VaultWriter + ?Sized),
@@ -66,7 +66,7 @@ pub async fn puts_a_page_only_over_what_was_read(
     assert_eq!(page(pages, Page::User).await.as_deref(), Some("two"));
 }
 
-/// One version back, until it is dropped.
+/// One previous version is kept, until it is dropped.
 pub async fn keeps_the_previous_version(fixture: &impl Fixture, pages: &(impl Pages + VaultWriter + ?Sized)) {
     assert!(put(pages, None, "one").await);
     assert_eq!(fixture.bytes(ANN_BEFORE), None);
@@ -92,7 +92,7 @@ pub async fn keeps_the_previous_version(fixture: &impl Fixture, pages: &(impl Pa
     assert_eq!((fixture.bytes(ANN), fixture.bytes(ANN_BEFORE)), (None, None));
 }
 
-/// Names that differ in case, and tenants.
+/// Owners and pages with names that differ only in case are separate, and so are tenants.
 pub async fn keeps_owners_and_pages_apart(pages: &(impl Pages + VaultWriter + ?Sized)) {
     let name = |text: &str| Name::parse(text).expect("a name");
     let other = Scope::new(name("other"), name("default"));
@@ -123,7 +123,7 @@ pub async fn keeps_owners_and_pages_apart(pages: &(impl Pages + VaultWriter + ?S
     }
 }
 
-/// The ids of what was made are the owner's, and go with the owner.
+/// The ids of generated memories belong to the owner and are removed with the owner.
 pub async fn remembers_what_was_made(pages: &(impl Pages + VaultWriter + ?Sized)) {
     let scope = Scope::default();
     let made = async |name: &str| pages.made(&scope, &user(name)).await.expect("reads");

@@ -1,6 +1,6 @@
 //! The pages of the in-memory vault: files among the others.
 //!
-//! Owns: the port's behaviour without a disk. Never: what a page says.
+//! Owns: the port's behaviour without a disk. Never: the text of a page.
 
 use std::collections::BTreeSet;
 
