@@ -84,7 +84,7 @@ impl World {
             old_history::set_aside(root);
         }
         let vault = MarkdownVault::open(root.join(MEMORY), zone.clone(), clock.clone())
-            .and_then(|vault| vault.named_in(root.join(belonging::NAME)));
+            .and_then(|vault| vault.with_name_file(root.join(belonging::NAME)));
         let vault = Arc::new(vault?.known_as(id));
         let embedder = models::embedder(root, config, &clock).await?;
         let reranker = models::reranker(root, config, &clock).await?;

@@ -114,7 +114,7 @@ async fn appends(folder: &Path, callers: usize, batch: usize, messages: usize) {
 }
 
 /// Reads and claims in a ledger with many messages of other owners, all cut and written.
-async fn beside_much(folder: &Path, messages: usize) {
+async fn in_a_full_ledger(folder: &Path, messages: usize) {
     let path = folder.join("full.db");
     let ledger = SqliteLedger::open(&path).expect("opens");
     for n in 0..messages.div_ceil(200) {
@@ -200,6 +200,6 @@ async fn main() {
     for size in [messages, messages * 5] {
         let place = folder.path().join(size.to_string());
         std::fs::create_dir(&place).expect("creates");
-        beside_much(&place, size).await;
+        in_a_full_ledger(&place, size).await;
     }
 }

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use crate::failure::LedgerResult;
 use crate::row::{SessionRows, kind_number, make_scope, place_of, scope_row};
 use crate::statement::Statements as _;
-use crate::{forgotten, sweep, transcripts, words};
+use crate::{forgotten, forgotten_words, sweep, transcripts};
 
 pub(crate) const CLIENT_ID: &str =
     "SELECT client_id FROM messages WHERE scope = ?1 AND id = ?2 AND client_id IS NOT NULL";
@@ -94,7 +94,7 @@ fn put(
     new: NewMessage,
 ) -> LedgerResult<()> {
     let id = new.message.id.clone();
-    let content = words::content(connection, &new)?;
+    let content = forgotten_words::content(connection, &new)?;
     transcripts::insert(connection, place, ordinal, new, content)?;
     let sql = "UPDATE messages SET cell = ?1 WHERE scope = ?2 AND id = ?3";
     connection.run(sql, (cell, place.scope, id.as_str()))

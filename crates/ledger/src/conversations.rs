@@ -13,8 +13,8 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use crate::SqliteLedger;
+use crate::deferred::blocking;
 use crate::failure::{Failure, LedgerResult};
-use crate::late::blocking;
 use crate::packing::{Packer, Unpacker, fold};
 use crate::port::port;
 use crate::row::{count, counted, kind_number, make_scope, owner_at, session_key};
@@ -35,7 +35,7 @@ pub(crate) const ITEMS: &str = "SELECT position, item, body FROM records
 pub(crate) const TEXTS: &str = "SELECT item, text FROM records JOIN texts ON texts.record = records.seq
     WHERE conversation = ?1 AND item IS NOT NULL ORDER BY item DESC";
 
-pub(crate) const NAMED: &str = "SELECT name, owner_kind, owner
+pub(crate) const BY_PREFIX: &str = "SELECT name, owner_kind, owner
     FROM scopes JOIN conversations ON conversations.scope = scopes.id
     WHERE app = ?1 AND project = ?2 AND name >= ?3 AND name < ?4 ORDER BY name DESC LIMIT ?5";
 
@@ -227,7 +227,7 @@ fn newest(connection: &Connection, limit: usize) -> LedgerResult<Vec<(SessionKey
     })
 }
 
-fn named(
+fn by_prefix(
     connection: &Connection,
     scope: &Scope,
     beginning: &str,
@@ -235,7 +235,7 @@ fn named(
 ) -> LedgerResult<Vec<(SessionId, Owner)>> {
     let end = format!("{beginning}{}", char::MAX);
     let (app, project) = (scope.app.as_str(), scope.project.as_str());
-    connection.all(NAMED, (app, project, beginning, end, count(limit)), |row| {
+    connection.all(BY_PREFIX, (app, project, beginning, end, count(limit)), |row| {
         let name = SessionId::new(row.get::<_, String>(0)?);
         Ok((name, owner_at(row, 1)?))
     })
@@ -300,8 +300,8 @@ port! { Conversations {
     read item[key: SessionKey](item: u64) -> Option<Record>
         = |c| Ok(items(c, &key, item..item.saturating_add(1))?.pop());
     read items[key: SessionKey](wanted: Range<u64>) -> Vec<Record> = |c| items(c, &key, wanted);
-    read named[scope: Scope, beginning: str](limit: usize) -> Vec<(SessionId, Owner)>
-        = |c| named(c, &scope, &beginning, limit);
+    read by_prefix[scope: Scope, beginning: str](limit: usize) -> Vec<(SessionId, Owner)>
+        = |c| by_prefix(c, &scope, &beginning, limit);
     read find[key: SessionKey, words: str](limit: usize) -> Vec<u64> = |c| find(c, &key, &words, limit);
     read newest[](limit: usize) -> Vec<(SessionKey, Owner)> = |c| newest(c, limit);
     erase delete[key: SessionKey]() -> bool = |c| delete(c, &key);

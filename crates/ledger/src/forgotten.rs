@@ -6,9 +6,9 @@ use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
 use crate::failure::LedgerResult;
+use crate::forgotten_words;
 use crate::row::SessionRows;
 use crate::statement::Statements as _;
-use crate::words;
 
 /// Records the words and client ids of messages that are about to be deleted together.
 pub(crate) fn note(connection: &Connection, messages: impl IntoIterator<Item = i64>) -> LedgerResult<()> {
@@ -16,7 +16,7 @@ pub(crate) fn note(connection: &Connection, messages: impl IntoIterator<Item = i
         FROM messages JOIN sessions ON sessions.id = messages.session
         WHERE seq = ?1 AND client_id IS NOT NULL";
     for seq in messages {
-        words::note(connection, seq)?;
+        forgotten_words::note(connection, seq)?;
         connection.one(sql, [seq], |row| {
             let (name, client_id): (String, String) = (row.get(1)?, row.get(2)?);
             insert(connection, row.get(0)?, &digest(&name, Some(&client_id)))

@@ -14,8 +14,8 @@ use ports::{
 use rusqlite::{Connection, Row};
 
 use crate::SqliteLedger;
+use crate::deferred::blocking;
 use crate::failure::{Failure, LedgerResult};
-use crate::late::blocking;
 use crate::open;
 use crate::port::port;
 use crate::row::{count, counted, place_of, scope_row, session_key, session_row};
@@ -74,14 +74,14 @@ pub(crate) fn set_head(connection: &Connection, session: i64) -> LedgerResult<()
 
 /// The jobs after one in its session, in order, and whether each is a segment that waits for its first
 /// attempt.
-pub(crate) const BEHIND: &str = "SELECT next.seq, next.kind = ?3 AND next.state = ?4 AND next.attempt = 0 AND next.due <= ?5
+pub(crate) const FOLLOWERS: &str = "SELECT next.seq, next.kind = ?3 AND next.state = ?4 AND next.attempt = 0 AND next.due <= ?5
     FROM jobs JOIN jobs AS next ON next.session = jobs.session AND next.finished IS NULL AND next.seq > jobs.seq
     WHERE jobs.seq = ?1 ORDER BY next.seq LIMIT ?2";
 
 fn claim(
     connection: &Connection,
     limit: usize,
-    behind: usize,
+    followers_max: usize,
     now: Timestamp,
     lease_until: Timestamp,
 ) -> LedgerResult<Vec<Job>> {
@@ -93,8 +93,8 @@ fn claim(
         };
         let takes_more = first.kind == JobKind::WriteCell && first.attempt == 1;
         claimed.push(first);
-        if takes_more && behind > 0 {
-            for seq in waiting_behind(connection, seq, behind, now)? {
+        if takes_more && followers_max > 0 {
+            for seq in followers(connection, seq, followers_max, now)? {
                 claimed.extend(lease(connection, seq, lease_until)?);
             }
         }
@@ -109,8 +109,8 @@ fn lease(connection: &Connection, seq: i64, until: Timestamp) -> LedgerResult<Op
     connection.one(&sql, [seq], job_of)
 }
 
-fn waiting_behind(connection: &Connection, seq: i64, limit: usize, now: Timestamp) -> LedgerResult<Vec<i64>> {
-    let mut statement = connection.prepare_cached(BEHIND)?;
+fn followers(connection: &Connection, seq: i64, limit: usize, now: Timestamp) -> LedgerResult<Vec<i64>> {
+    let mut statement = connection.prepare_cached(FOLLOWERS)?;
     let (kind, state) = (JobKind::WriteCell.as_str(), JobState::Queued.as_str());
     let mut rows = statement.query((seq, count(limit), kind, state, now.millis()))?;
     let mut waiting = Vec::new();
@@ -284,8 +284,8 @@ fn stats(connection: &Connection) -> LedgerResult<JobStats> {
 port! { Jobs {
     write enqueue[](jobs: Vec<NewJob>, now: Timestamp) -> ()
         = |c| jobs.into_iter().try_for_each(|job| insert(c, job, now));
-    write claim[](limit: usize, behind: usize, now: Timestamp, lease_until: Timestamp) -> Vec<Job>
-        = |c| claim(c, limit, behind, now, lease_until);
+    write claim[](limit: usize, followers_max: usize, now: Timestamp, lease_until: Timestamp) -> Vec<Job>
+        = |c| claim(c, limit, followers_max, now, lease_until);
     write hand_back[ids: [JobId]](now: Timestamp) -> ()
         = |c| set_leased(c, &ids, JobState::Queued, now);
     write renew[ids: [JobId]](lease_until: Timestamp) -> ()

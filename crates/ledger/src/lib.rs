@@ -5,10 +5,10 @@
 //! choosing the cuts of a conversation, or the work of a job. `docs/internals/ledger.md` describes the tables
 //! and their invariants.
 //!
-//! Reading order: [`writer`] (one thread, one commit for all waiting callers), [`readers`], [`late`] (a full
+//! Reading order: [`writer`] (one thread, one commit for all waiting callers), [`readers`], [`deferred`] (a full
 //! or read-only disk), [`schema`], [`row`] (values and rows), [`port`] (a method of a port), [`transcripts`],
 //! [`open`] and [`titles`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`forgotten`] and
-//! [`words`] (deletions that last), [`carried`] (exports), [`jobs`], [`changes`], [`history`],
+//! [`forgotten_words`] (deletions that last), [`carried`] (exports), [`jobs`], [`changes`], [`history`],
 //! [`conversations`] and [`packing`], [`objects`], [`runs`]; [`backup`] copies the file, [`copies`] each day,
 //! [`foreign`] reads another program's.
 
@@ -18,12 +18,13 @@ mod changes;
 mod conversations;
 mod copied;
 mod copies;
+mod deferred;
 mod failure;
 pub mod foreign;
 mod forgotten;
+mod forgotten_words;
 mod history;
 mod jobs;
-mod late;
 mod objects;
 mod open;
 mod packing;
@@ -37,7 +38,6 @@ mod statement;
 mod sweep;
 mod titles;
 mod transcripts;
-mod words;
 mod writer;
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ use std::time::Duration;
 use ports::LedgerError;
 
 use copies::Copies;
-use late::LateWriter;
+use deferred::DeferredWriter;
 
 /// Quipu has one writer; the timeout covers a tool that a person runs on the file, and a moment of recovery.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -63,7 +63,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct SqliteLedger {
     copies: Arc<Copies>,
-    database: LateWriter,
+    database: DeferredWriter,
 }
 
 impl SqliteLedger {
@@ -85,7 +85,7 @@ impl SqliteLedger {
     /// read; a write fails until the disk accepts it.
     pub fn open(path: &Path) -> Result<Self, LedgerError> {
         let copies = Arc::new(Copies::of(path));
-        let database = LateWriter::open(path, copies.clone())?;
+        let database = DeferredWriter::open(path, copies.clone())?;
         Ok(Self { copies, database })
     }
 }

@@ -43,7 +43,7 @@ impl Scrub {
     pub(crate) fn step(&mut self, connection: &Connection) -> LedgerResult<bool> {
         let pages: u32 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
         if pages >= PAGES_MAX {
-            whole(connection)?;
+            scrub_file(connection)?;
             return Ok(true);
         }
         let end = pages.min(self.next_page + PAGES_AT_A_TIME - 1);
@@ -68,7 +68,7 @@ pub(crate) fn is_due(connection: &Connection) -> LedgerResult<bool> {
 }
 
 /// Cleans the whole file at once, while no caller waits.
-pub(crate) fn whole(connection: &Connection) -> LedgerResult<()> {
+pub(crate) fn scrub_file(connection: &Connection) -> LedgerResult<()> {
     connection.execute_batch("VACUUM")?;
     empty_log(connection)?;
     connection.execute_batch("DELETE FROM erasures")?;

@@ -45,7 +45,7 @@ type SweepTarget<'a> = (i64, Option<&'a str>, Option<&'a Owner>);
 
 /// The scope, session and owner of a sweep; none for a whole scope, since its rows go by cascade, and for
 /// single messages.
-fn named<'a>(connection: &Connection, sweep: &'a Sweep) -> LedgerResult<Option<SweepTarget<'a>>> {
+fn target_of<'a>(connection: &Connection, sweep: &'a Sweep) -> LedgerResult<Option<SweepTarget<'a>>> {
     let (scope, session, owner) = match sweep {
         Sweep::Session(key) => (&key.scope, Some(&key.session), None),
         Sweep::Owner(scope, owner) => (scope, None, Some(owner)),
@@ -58,7 +58,7 @@ fn named<'a>(connection: &Connection, sweep: &'a Sweep) -> LedgerResult<Option<S
 
 /// Deletes the conversations of a sweep. A scope's conversations go with the scope.
 fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<usize> {
-    let Some((scope, session, owner)) = named(connection, sweep)? else {
+    let Some((scope, session, owner)) = target_of(connection, sweep)? else {
         return Ok(0);
     };
     let owner = owner.map(|owner| (kind_number(owner.kind), owner.id.as_str()));
@@ -77,7 +77,7 @@ fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<
 
 /// Deletes the background runs of a sweep and the owner's counters. A scope's go with the scope.
 fn delete_runs(connection: &Connection, sweep: &Sweep) -> LedgerResult<()> {
-    let Some((scope, session, owner)) = named(connection, sweep)? else {
+    let Some((scope, session, owner)) = target_of(connection, sweep)? else {
         return Ok(());
     };
     let owner = owner.map(|owner| (kind_number(owner.kind), owner.id.as_str()));
@@ -105,12 +105,12 @@ fn delete(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forgotten> {
                 let all = "SELECT seq FROM messages WHERE session = ?1";
                 forgotten::note(connection, connection.numbers(all, [session])?)?;
                 forgotten::note_title(connection, session)?;
-                whole(connection, &SESSION, session)
+                delete_with_rows(connection, &SESSION, session)
             }
             None => Ok(Forgotten::default()),
         },
         Sweep::Scope(scope) => match scope_row(connection, scope)? {
-            Some(scope) => whole(connection, &SCOPE, scope),
+            Some(scope) => delete_with_rows(connection, &SCOPE, scope),
             None => Ok(Forgotten::default()),
         },
         Sweep::Owner(scope, owner) => match scope_row(connection, scope)? {
@@ -149,7 +149,7 @@ const SCOPE: SweepStatements = SweepStatements {
     delete: "DELETE FROM scopes WHERE id = ?1",
 };
 
-fn whole(connection: &Connection, whole: &SweepStatements, row: i64) -> LedgerResult<Forgotten> {
+fn delete_with_rows(connection: &Connection, whole: &SweepStatements, row: i64) -> LedgerResult<Forgotten> {
     let messages = connection.value(whole.messages, [row])?;
     let cell_ids = connection.all(whole.cells, [row], |row| {
         Ok(CellId::new(row.get::<_, String>(0)?))

@@ -10,7 +10,9 @@ use tokio::task::JoinSet;
 use crate::copies::Copies;
 use crate::failure::{Failure, LedgerResult};
 use crate::writer::{self, Writer};
-use crate::{carried, changes, conversations, copied, history, jobs, open, schema, transcripts, words};
+use crate::{
+    carried, changes, conversations, copied, forgotten_words, history, jobs, open, schema, transcripts,
+};
 
 fn start(path: &Path) -> Writer {
     let connection = Connection::open(path).expect("opens");
@@ -47,7 +49,7 @@ type Work = Box<dyn FnOnce(&Connection) -> LedgerResult<()> + Send>;
 /// Queues all the work while the writer is blocked, so that it becomes one batch; returns for each whether it
 /// was answered `Ok`.
 async fn as_one_batch(writer: &Arc<Writer>, work: Vec<Work>) -> Vec<bool> {
-    let (gate, mut tasks) = queue_behind_a_gate(writer, work).await;
+    let (gate, mut tasks) = queue_while_blocked(writer, work).await;
     drop(gate);
     let mut answers = vec![false; tasks.len()];
     while let Some(answer) = tasks.join_next().await {
@@ -59,7 +61,7 @@ async fn as_one_batch(writer: &Arc<Writer>, work: Vec<Work>) -> Vec<bool> {
 }
 
 /// The gate opens when the sender is dropped.
-async fn queue_behind_a_gate(writer: &Arc<Writer>, work: Vec<Work>) -> (Sender<()>, JoinSet<(usize, bool)>) {
+async fn queue_while_blocked(writer: &Arc<Writer>, work: Vec<Work>) -> (Sender<()>, JoinSet<(usize, bool)>) {
     let (gate, closed) = std::sync::mpsc::channel::<()>();
     let (reached, at_gate) = std::sync::mpsc::channel::<()>();
     let mut all: Vec<Work> = vec![Box::new(move |_| {
@@ -156,7 +158,7 @@ async fn queued_work_is_done_after_its_callers_left() {
     let work: Vec<Work> = (1..=20)
         .map(|i| Box::new(move |c: &Connection| note(c, i)) as Work)
         .collect();
-    let (gate, mut tasks) = queue_behind_a_gate(&writer, work).await;
+    let (gate, mut tasks) = queue_while_blocked(&writer, work).await;
     tasks.shutdown().await;
     drop(gate);
     drop(Arc::into_inner(writer).expect("the callers are gone"));
@@ -195,9 +197,9 @@ fn no_read_scans_rows_of_other_tenants() {
         copied::PAYLOAD,
         carried::CLIENT_ID,
         carried::FORGOTTEN,
-        words::PREVIOUS,
-        words::NEXT,
-        words::EQUAL,
+        forgotten_words::PREVIOUS,
+        forgotten_words::NEXT,
+        forgotten_words::EQUAL,
         changes::STAT,
         changes::RECORD,
         changes::MARKS,

@@ -21,7 +21,7 @@ use crate::row::{
     scope_row, session_key, session_row, speaker_of,
 };
 use crate::statement::Statements as _;
-use crate::{SqliteLedger, carried, copied, forgotten, jobs, open, sweep, titles, words, writer};
+use crate::{SqliteLedger, carried, copied, forgotten, forgotten_words, jobs, open, sweep, titles, writer};
 
 pub(crate) const BUFFER: &str = "SELECT events.payload FROM messages JOIN events ON events.seq = messages.seq
     WHERE messages.session = ?1 AND messages.cell IS NULL ORDER BY messages.time, messages.seq";
@@ -70,18 +70,18 @@ fn append(
     let (mut ordinal, buffered): (i64, i64) =
         connection.only(sql, [place.session], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (first_ordinal, name) = (ordinal, session.session.as_str());
-    let again = words::again(connection, (place, ordinal), session, &messages)?;
+    let again = forgotten_words::again(connection, (place, ordinal), session, &messages)?;
     let copied = copied::originals(connection, place, session, &messages)?;
     let mut accepted = Vec::with_capacity(messages.len());
     for ((new, is_again), original) in messages.into_iter().zip(again).zip(copied) {
         let client_id = new.client_id.as_deref();
-        let content = words::content(connection, &new)?;
+        let content = forgotten_words::content(connection, &new)?;
         let named = match client_id {
             Some(client_id) => first_of(connection, place, client_id)?,
             None => None,
         };
         let seen = match named {
-            None => words::equal(connection, (place, first_ordinal), &content)?,
+            None => forgotten_words::equal(connection, (place, first_ordinal), &content)?,
             named => named,
         };
         let seen = seen.or(original);
@@ -92,7 +92,7 @@ fn append(
             if client_id.is_some() {
                 forgotten::strike(connection, place.scope, name, client_id)?;
             }
-            words::strike(connection, place.scope, &new)?;
+            forgotten_words::strike(connection, place.scope, &new)?;
         }
         let forgotten = was_forgotten && !restored;
         let duplicate = seen.is_some() || forgotten;

@@ -87,7 +87,7 @@ pub trait Conversations: Send + Sync + std::fmt::Debug {
     ) -> Result<u64, LedgerError>;
     /// The conversations of a scope whose names begin with a prefix, each with its owner: the last by name
     /// first, up to `limit`.
-    async fn named(
+    async fn by_prefix(
         &self,
         scope: &Scope,
         beginning: &str,

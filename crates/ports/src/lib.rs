@@ -9,12 +9,12 @@ mod conversations;
 mod history;
 mod index;
 mod ledger;
+mod library_files;
 mod models;
 mod pages;
 mod reading;
 mod room;
 pub mod runs;
-mod shelf;
 mod upstream;
 mod vault;
 
@@ -33,6 +33,7 @@ pub use ledger::{
     FileChanges, FileMark, FileRecord, Forgotten, Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs,
     LedgerError, NewJob, NewMessage, Retention, Sweep, TaskPage, TaskQuery, Transcripts, WrittenCell,
 };
+pub use library_files::{LibraryFiles, ORIGINALS, TAXONOMY};
 pub use models::{
     Chat, ChatError, ChatMessage, ChatReply, ChatRequest, ChatRole, EmbedError, EmbedPurpose, Embedder,
     RerankError, Reranker,
@@ -40,7 +41,6 @@ pub use models::{
 pub use pages::Pages;
 pub use reading::{BEGINNING_MAX_BYTES, DocumentReader, FileBytes, ReadDocument, ReadError};
 pub use room::{NoRoom, Room};
-pub use shelf::{ORIGINALS, Shelf, TAXONOMY};
 pub use upstream::{Probed, Upstream, UpstreamAnswer, UpstreamError, UpstreamRequest};
 pub use vault::{
     Edit, EntryProblem, FileStat, ForeignFile, HasText, OtherFile, ParsedFile, ReadEntry, Vault, VaultChange,

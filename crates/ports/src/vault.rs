@@ -175,7 +175,7 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
         Ok(())
     }
     /// Whether the name of a file marks it as written by this ledger alone.
-    fn is_named(&self, path: &VaultPath) -> bool {
+    fn is_own_file(&self, path: &VaultPath) -> bool {
         let _ = path;
         false
     }
@@ -190,7 +190,7 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     /// Every memory file, sorted by path.
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError>;
     /// Removes all files of an owner, or of a whole scope when no owner is given, with the library files next
-    /// to them ([`crate::Shelf`]); returns the paths of memory files.
+    /// to them ([`crate::LibraryFiles`]); returns the paths of memory files.
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError>;
     /// Vault entries of the last scan that are neither a plain file nor a folder: links, pipes, sockets, devices.
     fn strangers(&self) -> Vec<VaultPath> {

@@ -109,7 +109,7 @@ impl Chat for HttpChat {
             {
                 Ok(answer) => {
                     return wire::reply(answer, &self.settings.model).map_err(|fault| ChatError::Refused {
-                        reason: format!("{} {fault}", self.endpoint.shown()),
+                        reason: format!("{} {fault}", self.endpoint.safe_url()),
                     });
                 }
                 Err(CallError::Unavailable(reason)) => return Err(ChatError::Unavailable { reason }),

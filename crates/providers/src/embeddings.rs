@@ -108,7 +108,7 @@ impl HttpEmbedder {
         if !length.is_finite() {
             return Err(refused(format!(
                 "{} returned a vector with a value that is not a number",
-                self.endpoint.shown()
+                self.endpoint.safe_url()
             )));
         }
         if length > 0.0 {
@@ -151,7 +151,7 @@ fn error(error: CallError) -> EmbedError {
 fn answered_wrongly(endpoint: &Endpoint, fault: &str) -> EmbedError {
     refused(format!(
         "{} answered {fault}: is it an embeddings endpoint?",
-        endpoint.shown()
+        endpoint.safe_url()
     ))
 }
 

@@ -75,7 +75,7 @@ enum Missed {
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
-            .field("base", &self.shown())
+            .field("base", &self.safe_url())
             .finish_non_exhaustive()
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn address(base_url: &str) -> Result<Url, String> {
 }
 
 /// The base URL for display: without the query, since some people put a key there.
-pub(crate) fn shown(base: &Url) -> String {
+pub(crate) fn safe_url(base: &Url) -> String {
     let port = base.port().map_or_else(String::new, |port| format!(":{port}"));
     let host = base.host_str().unwrap_or_default();
     format!("{}://{host}{port}{}", base.scheme(), base.path())
@@ -151,8 +151,8 @@ impl Endpoint {
     }
 
     /// The base URL for display.
-    pub(crate) fn shown(&self) -> String {
-        shown(&self.base)
+    pub(crate) fn safe_url(&self) -> String {
+        safe_url(&self.base)
     }
 
     /// Posts JSON and reads JSON, in up to `attempts` attempts.
@@ -165,7 +165,7 @@ impl Endpoint {
                     Err(missed) => missed,
                 },
                 () = self.clock.sleep(self.timeout) => Missed::Again {
-                    reason: format!("{} did not answer within {} s", self.shown(), self.timeout.as_secs()),
+                    reason: format!("{} did not answer within {} s", self.safe_url(), self.timeout.as_secs()),
                     after: None,
                 },
             };
@@ -214,7 +214,7 @@ impl Endpoint {
                 StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT
             );
         if again {
-            let reason = format!("{} answered {}: {said}", self.shown(), status.as_u16());
+            let reason = format!("{} answered {}: {said}", self.safe_url(), status.as_u16());
             return Err(Missed::Again { reason, after });
         }
         Err(Missed::Final(self.refused(status, &said)))
@@ -240,7 +240,7 @@ impl Endpoint {
         }
         let reason = format!(
             "{}: {reason}; is it running, and is `base_url` right?",
-            self.shown()
+            self.safe_url()
         );
         Missed::Again { reason, after: None }
     }
@@ -252,7 +252,7 @@ impl Endpoint {
             413 => "; the texts are too long for it",
             _ => "",
         };
-        let reason = format!("{} answered {}: {said}{advice}", self.shown(), status.as_u16());
+        let reason = format!("{} answered {}: {said}{advice}", self.safe_url(), status.as_u16());
         CallError::Refused {
             status: status.as_u16(),
             reason: redact(&reason, self.key.as_ref()),

@@ -114,7 +114,7 @@ pub async fn fetch(
         before += file.bytes;
     }
     let reference = home.join("refs").join(revision);
-    download::write_whole(&reference, listing.commit.as_bytes())?;
+    download::write_atomically(&reference, listing.commit.as_bytes())?;
     Ok(folder)
 }
 

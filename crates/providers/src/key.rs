@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-const SHOWN: &str = "[key]";
+const REDACTED: &str = "[key]";
 
 /// The key of an endpoint; its `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl ApiKey {
 
 impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(SHOWN)
+        f.write_str(REDACTED)
     }
 }
 
@@ -37,7 +37,7 @@ impl fmt::Debug for ApiKey {
 /// in the middle, so an exact search is not enough.
 pub(crate) fn redact(text: &str, key: Option<&ApiKey>) -> String {
     let text = match key {
-        Some(ApiKey(key)) if !key.is_empty() => text.replace(key.as_str(), SHOWN),
+        Some(ApiKey(key)) if !key.is_empty() => text.replace(key.as_str(), REDACTED),
         _ => text.to_owned(),
     };
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_*.…".contains(c);
@@ -50,7 +50,7 @@ pub(crate) fn redact(text: &str, key: Option<&ApiKey>) -> String {
             .iter()
             .any(|p| word.starts_with(p));
         let is_key = begins_as_key || shown.ends_with("Bearer ") && !word.is_empty();
-        shown.push_str(if is_key { SHOWN } else { word });
+        shown.push_str(if is_key { REDACTED } else { word });
         let skip = after.chars().next().map_or(0, char::len_utf8);
         shown.push_str(&after[..skip]);
         rest = &after[skip..];

@@ -73,7 +73,7 @@ impl HttpReranker {
         scores(answer, texts.len()).map_err(|fault| RerankError::Refused {
             reason: format!(
                 "{} answered {fault}: is it a rerank endpoint?",
-                self.endpoint.shown()
+                self.endpoint.safe_url()
             ),
         })
     }

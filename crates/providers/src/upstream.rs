@@ -24,7 +24,7 @@ use tracing::debug;
 
 use self::breaker::Breaker;
 use self::probe::ProbeMemory;
-use crate::http::{address, build, builder, describe, is_this_machine, retry, shown};
+use crate::http::{address, build, builder, describe, is_this_machine, retry, safe_url};
 use crate::key::{ApiKey, redact};
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -39,7 +39,7 @@ const API_KEY: &str = "x-api-key";
 /// A model server over HTTP/1.1.
 pub struct HttpUpstream {
     name: String,
-    shown: String,
+    safe_url: String,
     base: Url,
     client: Client,
     key: Option<ApiKey>,
@@ -53,7 +53,7 @@ pub struct HttpUpstream {
 }
 
 // Without the base URL's query, since some people put a key there.
-model::shown!(HttpUpstream { name, shown });
+model::shown!(HttpUpstream { name, safe_url });
 
 impl HttpUpstream {
     /// The server at a base URL such as `http://127.0.0.1:8080/v1`; an error if the URL is malformed. Sends
@@ -81,7 +81,7 @@ impl HttpUpstream {
         }
         Ok(Self {
             name: name.to_owned(),
-            shown: shown(&base),
+            safe_url: safe_url(&base),
             client: build(builder)?,
             base,
             key,
@@ -193,7 +193,7 @@ impl Upstream for HttpUpstream {
     }
 
     fn base_url(&self) -> &str {
-        &self.shown
+        &self.safe_url
     }
 
     async fn send(&self, request: UpstreamRequest) -> Result<UpstreamAnswer, UpstreamError> {

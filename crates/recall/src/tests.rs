@@ -9,7 +9,7 @@ use model::{
     Parent, ParentKind, Role, Scope, SenderId, SessionId, Timestamp, Value, Zone,
 };
 use proptest::prelude::*;
-use testkit::index::cities::TOLD;
+use testkit::index::cities::CITY_SENTENCES;
 
 use super::{Corpus, Cosines, Hit, Method, Query, Ranking, cut_to_tokens};
 
@@ -492,7 +492,7 @@ fn facts_lend_strength_to_turns_and_turns_to_their_episode() {
 /// The contract of the index: keyword search there and here reads a text alike.
 #[test]
 fn a_single_different_word_is_found_in_any_script() {
-    for told in &TOLD {
+    for told in &CITY_SENTENCES {
         let sentences = told.sentences();
         let rows = (0..).zip(&sentences);
         let all = corpus(rows.map(|(number, text)| {

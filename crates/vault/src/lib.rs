@@ -8,16 +8,16 @@
 //! left and no retry completed.
 //!
 //! Reading order: [`MarkdownVault`], `pages` (core memory), [`write`] (append, edit, remove), [`tree`]
-//! (paths, links, listing), [`disk`] (the seam that tests break), [`locks`], [`watch`], [`shelf`] (library
+//! (paths, links, listing), [`disk`] (the seam that tests break), [`locks`], [`watch`], [`library_files`] (library
 //! files next to memory), [`copy`] (for processes that copy the files), [`id`] (the identity of a vault).
 
 mod copy;
 mod disk;
 mod foreign;
 mod id;
+mod library_files;
 mod locks;
 mod pages;
-mod shelf;
 mod tree;
 mod vault;
 mod watch;

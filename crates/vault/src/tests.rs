@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use model::{Entry, Name, Owner, Scope, Timestamp};
-use ports::{Clock, FileBytes, Shelf as _, Vault as _, VaultWriter as _};
+use ports::{Clock, FileBytes, LibraryFiles as _, Vault as _, VaultWriter as _};
 use tempfile::TempDir;
 use testkit::vault::contract;
 use testkit::vault::samples::zone;
@@ -149,7 +149,7 @@ impl contract::Fixture for Folder {
 async fn keeps_the_contract() {
     contract::holds(async || Folder::new()).await;
     let folder = Folder::new();
-    contract::keeps_a_shelf(&folder, &*folder.vault).await;
+    contract::keeps_library_files(&folder, &*folder.vault).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

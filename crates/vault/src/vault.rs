@@ -104,7 +104,7 @@ impl MarkdownVault {
     }
 
     /// Keeps the ledger's name in a file next to the ledger.
-    pub fn named_in(self, file: PathBuf) -> Result<Self, VaultError> {
+    pub fn with_name_file(self, file: PathBuf) -> Result<Self, VaultError> {
         let name = match std::fs::read_to_string(&file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             name => Some(name.map_err(io_error(&file.display().to_string()))?),
@@ -253,7 +253,7 @@ impl Vault for MarkdownVault {
         Ok(())
     }
 
-    fn is_named(&self, path: &VaultPath) -> bool {
+    fn is_own_file(&self, path: &VaultPath) -> bool {
         self.name()
             .is_some_and(|name| markdown::place::is_ledger_path(path, &name))
     }
@@ -304,7 +304,7 @@ impl Vault for MarkdownVault {
         }
         self.blocking(move |writer| {
             writer.remove_torn(&folder)?;
-            writer.clear_shelves(&folder)
+            writer.clear_library_files(&folder)
         })
         .await?;
         Ok(removed)

@@ -160,7 +160,7 @@ impl Writer {
             }) => bytes[at..].to_vec(),
             _ => Vec::new(),
         };
-        let ids = entries.iter().filter_map(|entry| standing(&parsed, entry));
+        let ids = entries.iter().filter_map(|entry| stored_id(&parsed, entry));
         Ok(Addition {
             ids: ids.collect(),
             plan,
@@ -409,7 +409,7 @@ fn known(entry: &Entry) -> (EntryId, u64) {
 
 /// An entry's id with the digest of its text in the file after the append; none if a person made it
 /// unreadable.
-fn standing(parsed: &Parsed, entry: &Entry) -> Option<(EntryId, u64)> {
+fn stored_id(parsed: &Parsed, entry: &Entry) -> Option<(EntryId, u64)> {
     let mut there = parsed
         .blocks
         .iter()

@@ -39,7 +39,7 @@ fn main() {
         bytes += talk.items.iter().map(|item| weight(item)).sum::<usize>();
         items += talk.items.len();
         compare(&digest, &talk, &mut trail);
-        promoted += given_rules(&digest, &talk, &mut rules);
+        promoted += count_rules(&digest, &talk, &mut rules);
         for (column, share) in SHARES.into_iter().enumerate() {
             let start = Instant::now();
             let text = digest.clone().within(size * share / 100, &meter).to_text();
@@ -75,7 +75,7 @@ fn main() {
 
 /// Counts the rules that the digest lists as rules; returns the number of other sentences that it lists as
 /// rules.
-fn given_rules(digest: &Digest, talk: &Talk, rules: &mut [(usize, usize); 2]) -> usize {
+fn count_rules(digest: &Digest, talk: &Talk, rules: &mut [(usize, usize); 2]) -> usize {
     let told: Vec<&str> = digest
         .lines
         .iter()

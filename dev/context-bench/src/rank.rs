@@ -20,7 +20,7 @@ const RANKERS: [(&str, Ranker); 4] = [
         (0..items.len()).map(|index| index as f64).collect()
     }),
     ("length", |items| {
-        items.iter().map(|item| words(item).len() as f64).collect()
+        items.iter().map(|item| identifiers(item).len() as f64).collect()
     }),
     ("chance", |items| {
         let mut dice = Dice::new(items.len() as u64);
@@ -84,7 +84,7 @@ fn values(items: &[Item]) -> Vec<f64> {
     scores.into_iter().map(|score| score.value).collect()
 }
 
-fn words(item: &Item) -> BTreeSet<String> {
+fn identifiers(item: &Item) -> BTreeSet<String> {
     let texts = item.blocks.iter().map(|block| match block {
         Block::Text(text) => text.clone(),
         Block::Call(call) => call.arguments.clone(),
@@ -103,7 +103,7 @@ fn words(item: &Item) -> BTreeSet<String> {
 /// An item is positive if it shares an identifier with a later item and at most six items have that
 /// identifier.
 fn labels(talk: &[Item], cut: usize) -> Vec<bool> {
-    let words: Vec<BTreeSet<String>> = talk.iter().map(words).collect();
+    let words: Vec<BTreeSet<String>> = talk.iter().map(identifiers).collect();
     let mut items_with: BTreeMap<&str, usize> = BTreeMap::new();
     for word in words.iter().flatten() {
         *items_with.entry(word).or_default() += 1;

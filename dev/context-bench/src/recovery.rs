@@ -65,7 +65,7 @@ impl Recovery {
         let session = Session::restore(Policy::quipu(), meter.clone(), log);
         for (id, item) in (0..).map(ItemId).zip(&talk.items) {
             self.by_id
-                .add(is_named(&session, id) && originals.get(&id) == Some(item));
+                .add(is_in_view(&session, id) && originals.get(&id) == Some(item));
         }
         let index = Index::of(originals.values());
         for needle in &talk.needles {
@@ -84,7 +84,7 @@ impl Recovery {
 }
 
 /// Whether the view shows the item, its stub, or a node that covers it.
-fn is_named(session: &Session, id: ItemId) -> bool {
+fn is_in_view(session: &Session, id: ItemId) -> bool {
     session.frontier().iter().any(|piece| match &piece.what {
         PieceContent::Item { id: shown, .. } => *shown == id,
         PieceContent::Node(node) => ranges::contains(&node.covers, id),
@@ -102,7 +102,10 @@ impl Index {
         let items: Vec<Arc<Item>> = items.cloned().collect();
         let mut places: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         for (place, item) in items.iter().enumerate() {
-            for word in texts(std::slice::from_ref(item)).into_iter().flat_map(words) {
+            for word in texts(std::slice::from_ref(item))
+                .into_iter()
+                .flat_map(search_words)
+            {
                 places.entry(word).or_default().insert(place);
             }
         }
@@ -112,7 +115,7 @@ impl Index {
     /// The items with the rarest words of the query, best first; ties by age, oldest first.
     fn search(&self, query: &str, max: usize) -> Vec<Arc<Item>> {
         let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
-        for word in words(query).into_iter().collect::<BTreeSet<_>>() {
+        for word in search_words(query).into_iter().collect::<BTreeSet<_>>() {
             let Some(places) = self.places.get(&word) else {
                 continue;
             };
@@ -132,7 +135,7 @@ impl Index {
 }
 
 /// Runs of letters and digits in lower case; in a script without blanks, pairs of neighbouring characters.
-fn words(text: &str) -> Vec<String> {
+fn search_words(text: &str) -> Vec<String> {
     let runs = text.split(|c: char| !c.is_alphanumeric());
     runs.filter(|run| !run.is_empty())
         .flat_map(|run| {

@@ -74,7 +74,7 @@ mod tests {
     use model::{Role, Timestamp};
 
     use super::Bm25;
-    use crate::cases::{Case, Said};
+    use crate::cases::{Case, CaseMessage};
 
     #[test]
     fn rare_words_and_short_messages_come_first() {
@@ -86,7 +86,7 @@ mod tests {
             "The garden is cold, cold as the garden of a king in winter",
         ];
         for (at, text) in told.into_iter().enumerate() {
-            let said = Said {
+            let said = CaseMessage {
                 id: &at.to_string(),
                 session: "s",
                 speaker: "Ann",

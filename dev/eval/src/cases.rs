@@ -33,7 +33,7 @@ pub(crate) struct Question {
 }
 
 /// One message of a case, before it has a scope.
-pub(crate) struct Said<'a> {
+pub(crate) struct CaseMessage<'a> {
     pub(crate) id: &'a str,
     pub(crate) session: &'a str,
     pub(crate) speaker: &'a str,
@@ -55,7 +55,7 @@ impl Case {
         })
     }
 
-    pub(crate) fn say(&mut self, project: &str, said: Said<'_>) -> anyhow::Result<()> {
+    pub(crate) fn say(&mut self, project: &str, said: CaseMessage<'_>) -> anyhow::Result<()> {
         let scope = Scope {
             project: ProjectId::parse(project)?,
             ..Scope::default()

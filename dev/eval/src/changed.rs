@@ -14,7 +14,7 @@ use ports::{EmbedPurpose, Embedder};
 use providers::StaticEmbedder;
 use recall::{Corpus, Cosines, Hit, Method, Query, Ranking, Weights};
 
-use crate::cases::{Case, PACE_MS, Said};
+use crate::cases::{Case, CaseMessage, PACE_MS};
 use crate::{offline, row};
 
 /// Number of other pairs with sittings in the corpus of a pair.
@@ -295,7 +295,7 @@ fn case(pairs: &[Pair], at: usize) -> anyhow::Result<Case> {
     for sitting in sittings {
         for (pace, (role, text)) in (0..).zip(&sitting.turns) {
             let speaker = if *role == Role::User { "Ana" } else { "Assistant" };
-            let said = Said {
+            let said = CaseMessage {
                 id: &format!("{}-{pace}", sitting.session),
                 session: &sitting.session,
                 speaker,
@@ -310,7 +310,7 @@ fn case(pairs: &[Pair], at: usize) -> anyhow::Result<Case> {
 }
 
 impl Sitting {
-    fn is_told_by(&self, hit: &Hit) -> bool {
+    fn is_stated_in(&self, hit: &Hit) -> bool {
         let doc = &hit.doc;
         let own = doc.session.as_ref().is_some_and(|of| of.as_str() == self.session);
         let mut texts = [&doc.text, &doc.subject, &doc.summary].into_iter();
@@ -321,14 +321,14 @@ impl Sitting {
 impl Pair {
     fn places(&self, ranking: &Ranking) -> [Places; 2] {
         [&ranking.messages, &ranking.memories].map(|hits| Places {
-            older: hits.iter().position(|hit| self.older.is_told_by(hit)),
-            newer: hits.iter().position(|hit| self.newer.is_told_by(hit)),
+            older: hits.iter().position(|hit| self.older.is_stated_in(hit)),
+            newer: hits.iter().position(|hit| self.newer.is_stated_in(hit)),
         })
     }
 
     fn unchanged(&self, ranking: &Ranking) -> Unchanged {
         let messages = &ranking.messages;
-        let place = messages.iter().position(|hit| self.older.is_told_by(hit));
+        let place = messages.iter().position(|hit| self.older.is_stated_in(hit));
         let own = place.map(|place| &messages[place]);
         let before = &messages[..place.unwrap_or(0)];
         Unchanged {

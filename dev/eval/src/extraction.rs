@@ -123,7 +123,7 @@ fn by_rules(cell: &Cell) -> Extracted {
 }
 
 /// The facts that memory still considers current after all messages.
-fn standing(facts: &[Fact]) -> Vec<&str> {
+fn current(facts: &[Fact]) -> Vec<&str> {
     let mut known = KnownFacts::default();
     let mut standing: BTreeMap<EntryId, &str> = BTreeMap::new();
     for (number, fact) in facts.iter().enumerate() {
@@ -182,13 +182,13 @@ impl Score {
                 .iter()
                 .map(|problem| format!("no usable answer: {problem}")),
         );
-        let standing = standing(&extracted.facts);
+        let standing = current(&extracted.facts);
         let says = |facts: &[&str], mark: &Mark| facts.iter().any(|fact| mark.is_in(fact));
         for mark in &talk.find {
             let is_found = says(&standing, mark);
             self.remembered.count(is_found);
             if !is_found {
-                wrong.push(format!("not remembered: {}", mark.words()));
+                wrong.push(format!("not remembered: {}", mark.text()));
             }
         }
         let all: Vec<&str> = extracted.facts.iter().map(|fact| fact.text.as_str()).collect();
@@ -199,7 +199,7 @@ impl Score {
             let is_gone = !says(&standing, mark);
             self.gone.count(is_gone);
             if !is_gone {
-                wrong.push(format!("still stands: {}", mark.words()));
+                wrong.push(format!("still stands: {}", mark.text()));
             }
         }
         for fact in &all {

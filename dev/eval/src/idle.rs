@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::built::{CLIENTS, Server, send};
 use crate::row;
-use crate::words::Words;
+use crate::word_stream::WordStream;
 
 /// What to measure with.
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ pub(crate) struct IdleArgs {
 /// Measures and prints one row for each state.
 pub(crate) async fn run(args: IdleArgs) -> anyhow::Result<()> {
     ensure!(!args.root.exists(), "`{}` exists already", args.root.display());
-    let mut words = Words::new(11);
+    let mut words = WordStream::new(11);
     row(&["state", "share of a core", "resident memory"].map(str::to_owned));
     row(&["---", "---", "---"].map(str::to_owned));
     let server = Server::start(&args.binary, &args.root).await?;
@@ -58,7 +58,7 @@ pub(crate) async fn run(args: IdleArgs) -> anyhow::Result<()> {
 
 /// Adds of one message each, session by session. The idle time begins on arrival, whatever the message's
 /// date.
-fn talk(sessions: std::ops::Range<usize>, messages: usize, words: &mut Words) -> Vec<Value> {
+fn talk(sessions: std::ops::Range<usize>, messages: usize, words: &mut WordStream) -> Vec<Value> {
     let adds = sessions.flat_map(|session| (0..messages).map(move |place| (session, place)));
     adds.map(|(session, place)| {
         json!({"session_id": format!("s-{session}"), "messages": [{

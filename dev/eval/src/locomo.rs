@@ -10,7 +10,7 @@ use anyhow::Context;
 use model::{MessageId, Role, SessionId, Timestamp, Zone};
 use serde_json::Value;
 
-use crate::cases::{Case, PACE_MS, Question, Said};
+use crate::cases::{Case, CaseMessage, PACE_MS, Question};
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -34,7 +34,7 @@ fn case(sample: &Value) -> anyhow::Result<Case> {
         for (pace, turn) in (0..).zip(list(&talk[format!("session_{number}")])) {
             last = start.plus_millis(pace * PACE_MS);
             let text = turn["text"].as_str().unwrap_or_default();
-            let said = Said {
+            let said = CaseMessage {
                 id: turn["dia_id"].as_str().context("a turn without an id")?,
                 session: &format!("session_{number}"),
                 speaker: turn["speaker"].as_str().context("a turn without a speaker")?,

@@ -10,7 +10,7 @@ use anyhow::Context;
 use model::{MessageId, Role, SessionId, Timestamp, Zone};
 use serde_json::Value;
 
-use crate::cases::{Case, PACE_MS, Question, Said};
+use crate::cases::{Case, CaseMessage, PACE_MS, Question};
 
 /// Owner of every haystack.
 const USER: &str = "user";
@@ -51,7 +51,7 @@ fn case(line: &str) -> anyhow::Result<Case> {
             if is_user && turn["has_answer"] == true {
                 evidence.insert(MessageId::new(id.as_str()));
             }
-            let said = Said {
+            let said = CaseMessage {
                 id: &id,
                 session,
                 speaker: if is_user { USER } else { "assistant" },

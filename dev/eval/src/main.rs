@@ -7,7 +7,7 @@
 //! `offline` (ranking alone, in this process, its vectors `cached`), `changed` (facts that change), `facts`
 //! (a sample for readers), `extraction` (the extraction of a chat model), `built` (the binary as a process),
 //! `turn` (the memory that a conversation turn gets), `own` (all of it on a person's own export), `speed`,
-//! `idle`, `words`.
+//! `idle`, `word_stream`.
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
 mod bm25;
@@ -27,7 +27,7 @@ mod server;
 mod speed;
 mod talks;
 mod turn;
-mod words;
+mod word_stream;
 
 use std::path::PathBuf;
 

@@ -49,7 +49,7 @@ impl Mean {
         self.count += 1;
     }
 
-    fn shown(self) -> String {
+    fn formatted(self) -> String {
         format!("{:.3}", self.sum / self.count.max(1) as f64)
     }
 }
@@ -100,7 +100,7 @@ impl Measured {
                     ("all", &level.all),
                 ] {
                     let mut cells = vec![format!("{name}, {measure}{whose}"), means[0].count.to_string()];
-                    cells.extend(means.map(Mean::shown));
+                    cells.extend(means.map(Mean::formatted));
                     row(&cells);
                 }
             }
@@ -109,9 +109,9 @@ impl Measured {
             let mut shown = vec![
                 format!("turn, fraction @{CATEGORY_DEPTH}, {category}"),
                 mean.count.to_string(),
-                mean.shown(),
+                mean.formatted(),
             ];
-            shown.extend(baseline.map(|bm25| format!("BM25 {}", bm25.categories[category].shown())));
+            shown.extend(baseline.map(|bm25| format!("BM25 {}", bm25.categories[category].formatted())));
             row(&shown);
         }
     }

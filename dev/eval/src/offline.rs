@@ -29,9 +29,9 @@ const MESSAGES_MAX: usize = 200;
 
 /// Evidence after this position is printed as missed, together with this many first messages, each with its
 /// beginning.
-const SHOWN_DEPTH: usize = 10;
-const SHOWN_FIRST: usize = 3;
-const SHOWN_CHARS: usize = 240;
+const PRINTED_DEPTH: usize = 10;
+const PRINTED_FIRST: usize = 3;
+const PRINTED_CHARS: usize = 240;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct OfflineArgs {
@@ -176,7 +176,7 @@ fn show_missed(case: &Case, question: &Question, ranked: &[Ranked]) {
         .map(|ranked| &ranked.id)
         .zip(1..)
         .collect();
-    let is_found = |id: &MessageId| places.get(id).is_some_and(|place| *place <= SHOWN_DEPTH);
+    let is_found = |id: &MessageId| places.get(id).is_some_and(|place| *place <= PRINTED_DEPTH);
     if question.messages.iter().all(is_found) {
         return;
     }
@@ -184,7 +184,7 @@ fn show_missed(case: &Case, question: &Question, ranked: &[Ranked]) {
     let first: BTreeSet<&MessageId> = ranked
         .iter()
         .filter(counted)
-        .take(SHOWN_FIRST)
+        .take(PRINTED_FIRST)
         .map(|ranked| &ranked.id)
         .collect();
     for message in &case.messages {
@@ -198,7 +198,7 @@ fn show_missed(case: &Case, question: &Question, ranked: &[Ranked]) {
                 .text()
                 .replace('\n', " ")
                 .chars()
-                .take(SHOWN_CHARS)
+                .take(PRINTED_CHARS)
                 .collect();
             println!("  {mark} {place:>4} {text}");
         }

@@ -89,7 +89,7 @@ async fn of_everything(
     (figures.conversations, figures.messages) = (talk.conversations.len(), talk.messages());
     (figures.facts, figures.in_doubt) = product.believed(person).await?;
     figures.core_lines = talk.core_lines;
-    figures.late += product.late();
+    figures.repeated += product.repeated();
     Ok(talk)
 }
 
@@ -126,6 +126,6 @@ async fn of_moments(
             .own
             .add(product.ask(&person, &moment.question).await.as_ref());
     }
-    figures.late += product.late();
+    figures.repeated += product.repeated();
     Ok(())
 }

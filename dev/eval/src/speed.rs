@@ -11,7 +11,7 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
 use crate::built::{CLIENTS, Server, send};
-use crate::words::Words;
+use crate::word_stream::WordStream;
 
 /// Messages in one add, as a chat client that batches would send them.
 const ADD_MESSAGES: usize = 10;
@@ -42,7 +42,7 @@ pub(crate) struct SpeedArgs {
 /// Measures everything and prints one row for each number.
 pub(crate) async fn run(args: SpeedArgs) -> anyhow::Result<()> {
     ensure!(!args.root.exists(), "`{}` exists already", args.root.display());
-    let mut words = Words::new(7);
+    let mut words = WordStream::new(7);
     let started = Instant::now();
     let server = Server::start(&args.binary, &args.root).await?;
     row(
@@ -77,7 +77,7 @@ pub(crate) async fn run(args: SpeedArgs) -> anyhow::Result<()> {
 }
 
 /// Adds that give an owner `memories` memories, episode after episode.
-fn adds(owner: &str, session: usize, memories: usize, words: &mut Words) -> Vec<Value> {
+fn adds(owner: &str, session: usize, memories: usize, words: &mut WordStream) -> Vec<Value> {
     let mut messages = Vec::new();
     for episode in 0..memories {
         let start = 1_600_000_000_000 + (session * 1_000 + episode) * 7_200_000;
@@ -127,7 +127,7 @@ impl Ingest {
         server: &Server,
         sessions: impl IntoIterator<Item = usize>,
         owner: impl Fn(usize) -> String,
-        words: &mut Words,
+        words: &mut WordStream,
     ) -> anyhow::Result<Self> {
         let mut requests: Vec<Value> = Vec::new();
         let mut flushes = Vec::new();
@@ -171,7 +171,7 @@ impl Ingest {
     }
 }
 
-async fn ingest(server: &Server, args: &SpeedArgs, words: &mut Words) -> anyhow::Result<()> {
+async fn ingest(server: &Server, args: &SpeedArgs, words: &mut WordStream) -> anyhow::Result<()> {
     let sessions = args.memories.div_ceil(SESSION_MEMORIES);
     let owner = |session| format!("owner-{}", session % OWNERS);
     let done = Ingest::of(server, 0..sessions, owner, words).await?;
@@ -188,7 +188,7 @@ async fn ingest(server: &Server, args: &SpeedArgs, words: &mut Words) -> anyhow:
     Ok(())
 }
 
-async fn acknowledge(server: &Server, words: &mut Words) -> anyhow::Result<()> {
+async fn acknowledge(server: &Server, words: &mut WordStream) -> anyhow::Result<()> {
     let requests = (0..1_000).map(|at| {
         json!({"session_id": format!("ack-{}", at % 20), "messages": [{
             "sender_id": "owner-ack", "role": "user", "timestamp": 1_700_000_000_000_i64 + at * 1_000,
@@ -215,13 +215,14 @@ async fn acknowledge(server: &Server, words: &mut Words) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn question(owner: &str, method: &str, words: &mut Words) -> Value {
+fn question(owner: &str, method: &str, words: &mut WordStream) -> Value {
     json!({"user_id": owner, "query": words.question(), "method": method, "top_k": 10})
 }
 
-async fn search_all(server: &Server, args: &SpeedArgs, words: &mut Words) -> anyhow::Result<Duration> {
+async fn search_all(server: &Server, args: &SpeedArgs, words: &mut WordStream) -> anyhow::Result<Duration> {
     for method in ["keyword", "hybrid"] {
-        let ask = |at: usize, words: &mut Words| question(&format!("owner-{}", at % OWNERS), method, words);
+        let ask =
+            |at: usize, words: &mut WordStream| question(&format!("owner-{}", at % OWNERS), method, words);
         let warm: Vec<Value> = (0..OWNERS).map(|at| ask(at, words)).collect();
         let cold = send(server, "search", warm, 1).await?;
         row(
@@ -248,7 +249,7 @@ async fn one_owner(
     server: &Server,
     method: &str,
     searches: usize,
-    words: &mut Words,
+    words: &mut WordStream,
 ) -> anyhow::Result<Duration> {
     let requests = (0..searches)
         .map(|_| question("owner-0", method, words))
@@ -257,7 +258,7 @@ async fn one_owner(
 }
 
 /// Adds other owners' data, as much at a time as the searched owners have.
-async fn grow(server: &Server, args: &SpeedArgs, words: &mut Words) -> anyhow::Result<()> {
+async fn grow(server: &Server, args: &SpeedArgs, words: &mut WordStream) -> anyhow::Result<()> {
     let sessions = args.memories.div_ceil(SESSION_MEMORIES);
     for round in 0..args.growth {
         let owner = |session| format!("other-{}", round * OWNERS + session % OWNERS);

@@ -9,7 +9,7 @@ use anyhow::Context;
 use model::{MessageId, Role, Timestamp, Zone};
 use serde::Deserialize;
 
-use crate::cases::{Case, Question, Said};
+use crate::cases::{Case, CaseMessage, Question};
 
 const SESSION: &str = "talk";
 const LATER_MS: i64 = 21 * 86_400_000;
@@ -57,7 +57,7 @@ fn case(talk: &Talk) -> anyhow::Result<Case> {
     let mut last = Timestamp::default();
     for message in &talk.messages {
         last = Zone::utc().parse(&message.time)?;
-        let said = Said {
+        let said = CaseMessage {
             id: &message.id,
             session: SESSION,
             speaker: &message.name,

@@ -5,16 +5,16 @@
 //! held-out half.
 //!
 //! Reading order: `door` (the servers, importing, asking), `sets` (the written sets' format), `dialogue`
-//! (LoCoMo), `told` (facts), `probes`, `updates` (changed facts), `strangers` (all of these), `offline` (the
+//! (LoCoMo), `facts` (remembered facts), `probes`, `updates` (changed facts), `strangers` (all of these), `offline` (the
 //! same without a server).
 
 mod dialogue;
 pub(crate) mod door;
+mod facts;
 mod offline;
 mod probes;
 pub(crate) mod sets;
 mod strangers;
-mod told;
 mod updates;
 
 use std::fmt;
@@ -84,7 +84,7 @@ struct CommonArgs {
 pub(crate) async fn run(args: TurnArgs) -> anyhow::Result<()> {
     match args.what {
         What::Locomo { data, turn, limit } => dialogue::run(&data, &turn, limit).await,
-        What::Facts(turn) => told::run(&turn).await,
+        What::Facts(turn) => facts::run(&turn).await,
         What::Probes { turn, scores } => probes::run(&turn, scores).await,
         What::Strangers(turn) => strangers::run(&turn).await,
         What::Offline { files, weights } => offline::run(&files, &crate::offline::weights(&weights)?).await,
@@ -109,10 +109,10 @@ impl fmt::Display for Half {
 }
 
 /// Prints how many turns got memory late, because the machine was busy.
-fn print_late(door: &Door) {
+fn print_repeated(door: &Door) {
     println!(
         "\nturns that were given memory only when asked again: {}",
-        door.late()
+        door.repeated()
     );
 }
 

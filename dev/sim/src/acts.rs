@@ -8,7 +8,7 @@ use model::{DocKind, EntryKind, Owner, Scope, SessionKey, SkillStatus, Timestamp
 use ports::JobId;
 use testkit::clock::ManualClock;
 
-use crate::book::{Fate, Forgetting, Word, word, words};
+use crate::book::{Fate, Forgetting, Word, word, words_in};
 use crate::hands::session_of;
 use crate::says::MINUTE_MILLIS;
 use crate::steps::{Promise, Run, Step, TURNS_MAX};
@@ -233,7 +233,7 @@ impl Run {
     pub(crate) async fn find(&mut self, scope: &Scope, owner: &Owner, of: Word) -> Held<Option<Found>> {
         let found = self.search(scope, owner, word(of)).await?;
         if let Some(found) = &found
-            && !words(format!("{found:?}").as_bytes()).contains(&of)
+            && !words_in(format!("{found:?}").as_bytes()).contains(&of)
         {
             let said = self.book.said.iter().find(|said| said.word == of);
             return Err(format!(
@@ -281,13 +281,13 @@ impl Run {
             return Err(format!("{owner:?} finds what nobody approved: {draft:?}"));
         }
         let open = self.book.open_to(scope, owner);
-        let seen = words(format!("{found:?}").as_bytes());
+        let seen = words_in(format!("{found:?}").as_bytes());
         if let Some(wrong) = seen.difference(&open).next() {
             let said = self.book.said.iter().find(|said| said.word == *wrong);
             let hits = found.memories.iter().chain(&found.messages);
             let hit = hits
                 .map(|hit| &hit.doc)
-                .find(|doc| words(format!("{doc:?}").as_bytes()).contains(wrong));
+                .find(|doc| words_in(format!("{doc:?}").as_bytes()).contains(wrong));
             return Err(format!(
                 "{owner:?} finds what is another's or forgotten: {said:?} in {hit:?}"
             ));

@@ -9,7 +9,7 @@ use memory::{Add, EditEntry};
 use model::{Cell, Entry, EntryId, EntryKind, Owner, Role, SkillStatus, ToolCall};
 use ports::{Clock as _, NewMessage, VaultPath};
 
-use crate::book::{Fate, Judged, Key, Place, Said, Talk, name, word};
+use crate::book::{ClientMessage, Fate, Judged, Key, Place, Talk, name, word};
 use crate::hands::session_of;
 use crate::says::{MINUTE_MILLIS, spoken};
 use crate::steps::{Promise, Run, Step};
@@ -39,7 +39,7 @@ impl Run {
             time = time.plus_millis(MINUTE_MILLIS / 10);
             let number = self.book.new_word();
             let it = word(number);
-            let sent = self.book.sends(Said {
+            let sent = self.book.sends(ClientMessage {
                 session: key.clone(),
                 word: number,
                 talk: Talk::Small,

@@ -22,7 +22,7 @@ pub(crate) fn word(number: Word) -> String {
 }
 
 /// The words in some bytes.
-pub(crate) fn words(bytes: &[u8]) -> BTreeSet<Word> {
+pub(crate) fn words_in(bytes: &[u8]) -> BTreeSet<Word> {
     let text = String::from_utf8_lossy(bytes);
     let mut words = BTreeSet::new();
     let mut rest = &*text;
@@ -58,7 +58,7 @@ pub(crate) enum Talk {
 
 /// A message that a client sent.
 #[derive(Debug, Clone)]
-pub(crate) struct Said {
+pub(crate) struct ClientMessage {
     pub(crate) session: SessionKey,
     pub(crate) word: Word,
     pub(crate) talk: Talk,
@@ -131,7 +131,7 @@ pub(crate) enum Forgetting {
 /// The expected state of all stores.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
-    pub(crate) said: Vec<Said>,
+    pub(crate) said: Vec<ClientMessage>,
     pub(crate) sessions: BTreeMap<SessionKey, Session>,
     pub(crate) written: Vec<Written>,
     /// Entries that must never return.
@@ -156,7 +156,7 @@ impl Book {
     }
 
     /// Records that a message is being sent.
-    pub(crate) fn sends(&mut self, said: Said) -> usize {
+    pub(crate) fn sends(&mut self, said: ClientMessage) -> usize {
         let session = self.sessions.entry(said.session.clone()).or_default();
         if let Some(user) = &said.user {
             session.users.insert(user.clone());
@@ -174,7 +174,7 @@ impl Book {
 
     /// Records that a person took over a skill.
     pub(crate) fn adopts(&mut self, skill: &Entry) {
-        for word in words(format!("{} {} {}", skill.subject, skill.summary, skill.body).as_bytes()) {
+        for word in words_in(format!("{} {} {}", skill.subject, skill.summary, skill.body).as_bytes()) {
             self.adopted
                 .insert((skill.scope.clone(), skill.owner.clone(), word));
         }
@@ -197,7 +197,7 @@ impl Book {
     ///
     /// Two messages with the same words and the same time are one, unless both have client ids.
     pub(crate) fn is_acknowledged(&mut self, number: usize, accepted: Accepted) {
-        let is_one = |(other, earlier): (usize, &Said)| {
+        let is_one = |(other, earlier): (usize, &ClientMessage)| {
             let said = &self.said[number];
             other != number
                 && earlier.fate == Fate::Kept(accepted.id.clone())
@@ -393,10 +393,10 @@ mod tests {
     #[test]
     fn every_word_is_found_and_an_id_beside_other_text_is_none() {
         let text = format!("about {}and {}{}", word(7), word(12), word(12));
-        assert_eq!(words(text.as_bytes()), BTreeSet::from([7, 12]));
+        assert_eq!(words_in(text.as_bytes()), BTreeSet::from([7, 12]));
         // A job's subject next to its state, as in a row of the ledger's file.
         assert_eq!(
-            words(b"write_cellmc_20260302_8gksmvzzq787zqueued"),
+            words_in(b"write_cellmc_20260302_8gksmvzzq787zqueued"),
             BTreeSet::new()
         );
         let letters = "0123456789abcdefghjkmnpqrstvwxyz";

@@ -13,7 +13,7 @@ use ports::runs::{Cause, Run as BackgroundRun, RunQuery, RunState};
 use ports::{JobKind, TaskQuery, VaultPath};
 
 use crate::backend::Mood;
-use crate::book::{Fate, Place, Talk, Word, word, words};
+use crate::book::{Fate, Place, Talk, Word, word, words_in};
 use crate::hands::{is_of_memcell, session_of};
 use crate::steps::Run;
 use crate::world::{Held, Ledger};
@@ -124,7 +124,7 @@ impl Run {
     async fn check(&mut self) -> Held {
         let cells = self.check_places().await?;
         let entries = self.entries().await?;
-        self.check_told(&cells, &entries)?;
+        self.check_episodes(&cells, &entries)?;
         self.check_index(&entries)?;
         self.check_gone(&entries)?;
         self.check_written()?;
@@ -154,7 +154,7 @@ impl Run {
         for (message, is_buffered) in messages {
             let (buffers, cells) = places.entry(message.id.clone()).or_default();
             *(if is_buffered { buffers } else { cells }) += 1;
-            for word in words(message.text().as_bytes()) {
+            for word in words_in(message.text().as_bytes()) {
                 *counts.entry(word).or_default() += 1;
             }
         }
@@ -219,7 +219,7 @@ impl Run {
 
     /// Invariant 2: each memcell has exactly one episode in the files of each owner, and no other episode
     /// exists.
-    fn check_told(&self, cells: &[Cell], entries: &[(VaultPath, Entry)]) -> Held {
+    fn check_episodes(&self, cells: &[Cell], entries: &[(VaultPath, Entry)]) -> Held {
         let mut standing: BTreeMap<(&Scope, &Owner, &EntryId), &Entry> = BTreeMap::new();
         for (path, entry) in entries {
             let key = (&entry.scope, &entry.owner, &entry.id);
@@ -289,7 +289,7 @@ impl Run {
     /// Forgotten words are in no file of the vault, no row of the index and no byte of the ledger.
     fn check_gone(&self, entries: &[(VaultPath, Entry)]) -> Held {
         let alive = self.book.alive();
-        let check = |bytes: &[u8], place: &str| match words(bytes).difference(&alive).next() {
+        let check = |bytes: &[u8], place: &str| match words_in(bytes).difference(&alive).next() {
             Some(gone) => Err(self.forgotten(*gone, bytes, place)),
             None => Ok(()),
         };
@@ -450,7 +450,7 @@ fn difference(before: &Found, after: &Found) -> Option<String> {
 }
 
 /// The id of an acknowledged message.
-fn kept(said: &crate::book::Said) -> Option<&MessageId> {
+fn kept(said: &crate::book::ClientMessage) -> Option<&MessageId> {
     match &said.fate {
         Fate::Kept(id) => Some(id),
         _ => None,

@@ -27,7 +27,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use steps::Run;
 
 /// Number of trace lines that a failure shows.
-const SHOWN: usize = 40;
+const TRACE_LINES: usize = 40;
 
 /// A run: its seed and its number of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub fn run(plan: Plan) -> Result<Report, Box<Broken>> {
         Err(what) => Err(Box::new(Broken {
             plan,
             what,
-            trace: trace[trace.len().saturating_sub(SHOWN)..].to_vec(),
+            trace: trace[trace.len().saturating_sub(TRACE_LINES)..].to_vec(),
         })),
     }
 }

@@ -9,7 +9,7 @@ use memory::RecordedChange;
 use model::Entry;
 use ports::{By, VaultPath};
 
-use crate::book::{Fate, Place, words};
+use crate::book::{Fate, Place, words_in};
 use crate::steps::Run;
 use crate::world::Held;
 
@@ -57,7 +57,7 @@ impl Run {
                 self.book.is_doubtful(&entry);
             }
         }
-        let quoted = words(touched.as_bytes());
+        let quoted = words_in(touched.as_bytes());
         for written in &mut self.book.written {
             let may_go = quoted.contains(&written.word) || written.place == Place::Skill;
             if may_go && written.fate == Fate::Kept(()) {
@@ -115,11 +115,11 @@ impl Run {
         let mut first_told = BTreeSet::new();
         for change in &changes {
             let diff = self.diff(change).await?;
-            if let Some(gone) = words(diff.as_bytes()).difference(&alive).next() {
+            if let Some(gone) = words_in(diff.as_bytes()).difference(&alive).next() {
                 return Err(self.forgotten(*gone, diff.as_bytes(), &format!("the history, {change:?}")));
             }
             let added: Vec<&str> = diff.lines().filter(|line| line.starts_with('+')).collect();
-            let added = words(added.concat().as_bytes());
+            let added = words_in(added.concat().as_bytes());
             let fresh: BTreeSet<_> = added.difference(&first_told).copied().collect();
             first_told.extend(added);
             let Some(run) = run_of(change) else { continue };

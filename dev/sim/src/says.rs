@@ -6,7 +6,7 @@ use memory::Add;
 use model::{Content, Message, MessageId, Name, Owner, Role, Scope, SessionId, SessionKey, Timestamp};
 use ports::{Clock as _, Ids as _, JobId, NewMessage};
 
-use crate::book::{Fate, Said, Talk, name, word};
+use crate::book::{ClientMessage, Fate, Talk, name, word};
 use crate::steps::{Promise, Run};
 
 /// Number of sessions that people may continue.
@@ -66,7 +66,7 @@ impl Run {
                 .dice
                 .weighed(&[(3, 0), (6, MINUTE_MILLIS / 3), (1, 120 * MINUTE_MILLIS)]);
             time = time.plus_millis(step);
-            let (one, text) = self.one_said(&key, user.clone(), time, has_ids);
+            let (one, text) = self.one_message(&key, user.clone(), time, has_ids);
             let number = self.book.sends(one);
             said.push(number);
             let (sender, role) = match &user {
@@ -98,13 +98,13 @@ impl Run {
     }
 
     /// A message; sometimes it repeats the last one.
-    fn one_said(
+    fn one_message(
         &mut self,
         key: &SessionKey,
         user: Option<Owner>,
         time: Timestamp,
         has_id: bool,
-    ) -> (Said, String) {
+    ) -> (ClientMessage, String) {
         let last = self.book.said.last();
         let again = last
             .filter(|last| last.session == *key && last.user == user)
@@ -125,7 +125,7 @@ impl Run {
             (Talk::Fact, _) => format!("I am allergic to {it}."),
             (Talk::Plan, _) => format!("I'm flying to {it} on Friday."),
         };
-        let said = Said {
+        let said = ClientMessage {
             session: key.clone(),
             word: word_of,
             talk,

@@ -180,10 +180,10 @@ impl World {
 
     /// The ledger without faults, for checks from outside the process.
     pub(crate) fn ledger(&mut self) -> Held<Ledger> {
-        self.ledger_behind(&Arc::new(Faults::default().at_once()))
+        self.ledger_with(&Arc::new(Faults::default().at_once()))
     }
 
-    fn ledger_behind(&mut self, faults: &Arc<Faults>) -> Held<Ledger> {
+    fn ledger_with(&mut self, faults: &Arc<Faults>) -> Held<Ledger> {
         match &mut self.store {
             Store::Memory(ledger) => Ok(Ledger::of(ledger, faults)),
             Store::File { path, open, .. } => {
@@ -210,7 +210,7 @@ impl World {
 
     /// Starts a process; false when it died or could not start.
     pub(crate) async fn start(&mut self) -> Held<bool> {
-        let ledger = self.ledger_behind(&self.faults.clone())?;
+        let ledger = self.ledger_with(&self.faults.clone())?;
         let gates = Gates::new(self.clock.clone());
         let chat: Option<Arc<dyn Chat>> = self
             .has_model

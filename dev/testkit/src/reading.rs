@@ -16,7 +16,7 @@ pub struct DirectReader;
 #[async_trait]
 impl DocumentReader for DirectReader {
     async fn read(&self, file: FileBytes, name: &str, media_type: &str) -> Result<ReadDocument, ReadError> {
-        let source = documents::read(&whole(file), name, media_type)?;
+        let source = documents::read(&all_bytes(file), name, media_type)?;
         let beginning = source.markdown.floor_char_boundary(BEGINNING_MAX_BYTES);
         Ok(ReadDocument {
             topics: topics(&source),
@@ -29,7 +29,7 @@ impl DocumentReader for DirectReader {
 }
 
 /// All bytes of a file.
-pub(crate) fn whole(file: FileBytes) -> Vec<u8> {
+pub(crate) fn all_bytes(file: FileBytes) -> Vec<u8> {
     match file {
         FileBytes::Memory(bytes) => bytes.to_vec(),
         FileBytes::Disk(file) => {

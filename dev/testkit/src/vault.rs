@@ -5,9 +5,9 @@
 //! Reading order: [`MemoryVault`], [`contract`], [`samples`].
 
 pub mod contract;
+mod library_files;
 mod memory;
 pub mod samples;
-mod shelf;
 #[cfg(test)]
 mod tests;
 

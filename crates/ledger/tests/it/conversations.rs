@@ -266,7 +266,7 @@ async fn replaced_deleted_and_swept_text_is_in_no_file() {
 const CHILD: &str = "QUIPU_CONVERSATIONS_TEST_CHILD";
 
 #[test]
-fn what_a_killed_process_acknowledged_is_there_in_order() {
+fn records_acknowledged_by_a_killed_process_are_there_in_order() {
     #[expect(
         clippy::disallowed_methods,
         reason = "the only way to tell a copy of this test what it is"
@@ -290,7 +290,7 @@ fn run_and_kill(path: &Path, acknowledgements: usize) -> u64 {
         .args([
             "--exact",
             "--nocapture",
-            "conversations::what_a_killed_process_acknowledged_is_there_in_order",
+            "conversations::records_acknowledged_by_a_killed_process_are_there_in_order",
         ])
         .env(CHILD, path)
         .stdout(Stdio::piped())

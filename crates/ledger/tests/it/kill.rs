@@ -17,7 +17,7 @@ const CHILD: &str = "QUIPU_LEDGER_TEST_CHILD";
 const CALLERS: usize = 6;
 
 #[test]
-fn what_a_killed_process_acknowledged_is_there_once() {
+fn messages_acknowledged_by_a_killed_process_are_there_once() {
     #[expect(
         clippy::disallowed_methods,
         reason = "the only way to tell a copy of this test what it is"
@@ -44,7 +44,7 @@ fn run_and_kill(path: &Path, round: usize, acknowledgements: usize) -> Vec<Strin
         .args([
             "--exact",
             "--nocapture",
-            "kill::what_a_killed_process_acknowledged_is_there_once",
+            "kill::messages_acknowledged_by_a_killed_process_are_there_once",
         ])
         .env(CHILD, format!("{round} {}", path.display()))
         .stdout(Stdio::piped())

@@ -7,8 +7,8 @@ mod copies;
 mod erase;
 mod faults;
 mod files;
+mod forgotten_words;
 mod kill;
 mod property;
 #[cfg(unix)]
 mod room;
-mod words;

@@ -156,7 +156,7 @@ impl Script {
         match step {
             Step::Append(s, said) => {
                 let s = chosen_session(*s);
-                let new = self.all_said(&s, said);
+                let new = self.new_messages(&s, said);
                 format!("{:?}", ledger.append(&s, new, now).await)
             }
             Step::AppendAndCut(s, said, fits) => self.append_and_cut(ledger, *s, said, *fits, now).await,
@@ -218,7 +218,7 @@ impl Script {
         }
     }
 
-    fn all_said(&mut self, s: &SessionKey, said: &[(u8, i64, Option<u8>)]) -> Vec<NewMessage> {
+    fn new_messages(&mut self, s: &SessionKey, said: &[(u8, i64, Option<u8>)]) -> Vec<NewMessage> {
         said.iter()
             .map(|(speaker, time, client_id)| self.says(s, *speaker, *time, *client_id))
             .collect()
@@ -233,7 +233,7 @@ impl Script {
         now: Timestamp,
     ) -> String {
         let s = chosen_session(s);
-        let new = self.all_said(&s, said);
+        let new = self.new_messages(&s, said);
         let mut buffer = ledger.buffer(&s).await.expect("reads");
         let buffered_before = buffer.len() + usize::from(!fits);
         buffer.extend(new.iter().map(|new| new.message.clone()));

@@ -20,7 +20,7 @@ async fn say(ledger: &SqliteLedger, id: &str) -> Result<(), LedgerError> {
     ledger.append(&session, vec![message], at(1)).await.map(drop)
 }
 
-async fn said(ledger: &SqliteLedger) -> usize {
+async fn buffered(ledger: &SqliteLedger) -> usize {
     ledger.buffer(&session("a", "s")).await.expect("reads").len()
 }
 
@@ -28,23 +28,23 @@ async fn said(ledger: &SqliteLedger) -> usize {
 async fn is_read_and_later_written(path: &Path, messages: usize) {
     block(path);
     let ledger = SqliteLedger::open(path).expect("opens to be read");
-    assert_eq!(said(&ledger).await, messages);
+    assert_eq!(buffered(&ledger).await, messages);
     for _ in 0..2 {
         let refused = say(&ledger, "refused").await.expect_err("no room");
         assert_eq!(NoRoom::of(&refused), Some(NoRoom::Full), "{refused:?}");
-        assert_eq!(said(&ledger).await, messages);
+        assert_eq!(buffered(&ledger).await, messages);
     }
     let other = SqliteLedger::open(path);
     assert!(matches!(other, Err(LedgerError::InUse)), "{other:?}");
     fs::remove_file(path.with_extension("db-shm")).expect("makes room");
     let reading = async {
         for _ in 0..50 {
-            assert!(said(&ledger).await >= messages, "no read fails meanwhile");
+            assert!(buffered(&ledger).await >= messages, "no read fails meanwhile");
         }
     };
     let (written, ()) = tokio::join!(say(&ledger, "later"), reading);
     written.expect("there is room");
-    assert_eq!(said(&ledger).await, messages + 1);
+    assert_eq!(buffered(&ledger).await, messages + 1);
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ pub(crate) async fn may_change(
     let vault = &base.parts.vault;
     let doing = DOING.try_with(Arc::clone).ok();
     let is_run = matches!(doing.as_deref(), Some(Doing::Run { .. }));
-    if !is_run || vault.name().is_none() || vault.is_named(&key.path) {
+    if !is_run || vault.name().is_none() || vault.is_own_file(&key.path) {
         return Ok(true);
     }
     let history = base.chronicle.up_to_date().await?;

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use crate::Engine;
 use crate::runtime::KeyedLocks;
 use model::{Name, Owner, Scope};
-use ports::{Chat, Clock, Embedder, Ids, Shelf, Vault};
+use ports::{Chat, Clock, Embedder, Ids, LibraryFiles, Vault};
 
 /// The ports and settings of libraries.
 #[derive(Debug, Clone)]
 pub struct KnowledgeParts {
     pub engine: Engine,
     pub vault: Arc<dyn Vault>,
-    pub shelf: Arc<dyn Shelf>,
+    pub shelf: Arc<dyn LibraryFiles>,
     /// Sorts documents if no chat model does.
     pub embedder: Arc<dyn Embedder>,
     /// Sorts documents; the embedder when none, or when it does not answer.

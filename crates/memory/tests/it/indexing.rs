@@ -169,7 +169,7 @@ async fn search_continues_while_the_index_is_rebuilt_for_another_embedder() {
     remember(&stage, &engine).await;
     engine.shutdown().await;
 
-    stage.embedder = Arc::new(HashEmbedder::named("another", 32));
+    stage.embedder = Arc::new(HashEmbedder::with_name("another", 32));
     stage.embedder.set_failing(true);
     let engine = stage.open().await;
     let found = ask(&engine, "ann", "violin").await;
@@ -212,7 +212,7 @@ async fn vectors_of_two_models_are_never_mixed_during_a_rebuild() {
     let engine = stage.open().await;
     remember(&stage, &engine).await;
     engine.shutdown().await;
-    stage.embedder = Arc::new(HashEmbedder::named("another", 32));
+    stage.embedder = Arc::new(HashEmbedder::with_name("another", 32));
     // The first attempt fails, and the clock does not move until the second.
     stage.faults.plan_next("publish", Mode::Refuse);
     let engine = stage.open().await;

@@ -38,7 +38,7 @@ impl Side {
     async fn open(folder: TempDir, mut stage: Stage) -> Self {
         stage.settings.records_history = true;
         let vault = MarkdownVault::open(folder.path().join("memory"), Zone::utc(), stage.clock.clone())
-            .and_then(|vault| vault.named_in(folder.path().join("memory.name")));
+            .and_then(|vault| vault.with_name_file(folder.path().join("memory.name")));
         let vault = Arc::new(vault.expect("it opens"));
         let parts = Parts {
             vault: vault.clone(),

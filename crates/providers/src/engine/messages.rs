@@ -115,7 +115,7 @@ impl<'a> SentMessages<'a> {
         while let Some(first) = returned.get(at) {
             let whole = first
                 .place
-                .and_then(|place| Some((place.item, whole(place, &returned[at..])?)));
+                .and_then(|place| Some((place.item, all_parts(place, &returned[at..])?)));
             if let Some((source, parts)) = whole {
                 restored.push(Restored {
                     item: self.joined(source, parts)?,
@@ -210,7 +210,7 @@ impl<'a> SentMessages<'a> {
 }
 
 /// The messages of a whole item, if the list begins with them all, in order.
-fn whole(first: MessageOrigin, list: &[Returned]) -> Option<&[Returned]> {
+fn all_parts(first: MessageOrigin, list: &[Returned]) -> Option<&[Returned]> {
     let parts = list.get(..first.parts)?;
     let is_next = |(part, returned): (usize, &Returned)| {
         returned

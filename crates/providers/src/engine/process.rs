@@ -29,7 +29,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(30);
 /// Longer lines of its log are split.
 const LOG_LINE_BYTES_MAX: u64 = 8 << 10;
 /// Maximum time that the end of the process waits for the last line of its log.
-const LAST_WORDS_WAIT: Duration = Duration::from_millis(200);
+const LAST_LOG_LINE_WAIT: Duration = Duration::from_millis(200);
 
 type HookReply = Result<Map<String, Value>, EngineFault>;
 
@@ -51,7 +51,7 @@ struct Shared {
     /// When the first call since the last line timed out, by `Clock::elapsed`.
     silent_since: Mutex<Option<Duration>>,
     /// The last line of its log.
-    last_words: Mutex<String>,
+    last_log_line: Mutex<String>,
 }
 
 #[derive(Debug, Default)]
@@ -99,7 +99,7 @@ impl Process {
             child: Mutex::new(Some(child)),
             calls: Mutex::default(),
             silent_since: Mutex::default(),
-            last_words: Mutex::default(),
+            last_log_line: Mutex::default(),
         });
         let (lines, queue) = sync_channel(CALLS_MAX);
         let process = Self {
@@ -298,16 +298,16 @@ fn read_answers(shared: &Shared, stdout: ChildStdout, log_ended: &Receiver<()>) 
     }
     let status = shared.killed().map(|mut child| child.wait());
     // Nothing is sent: the channel closes when the log ends.
-    log_ended.recv_timeout(LAST_WORDS_WAIT).ok();
+    log_ended.recv_timeout(LAST_LOG_LINE_WAIT).ok();
     let ended = match status {
         Some(Ok(status)) => format!("its process ended ({status})"),
         _ => "its process ended".to_owned(),
     };
-    let last_words = shared.last_words.lock().clone();
-    if last_words.is_empty() {
+    let last_log_line = shared.last_log_line.lock().clone();
+    if last_log_line.is_empty() {
         shared.fail_all(&ended);
     } else {
-        shared.fail_all(&format!("{ended}: {last_words}"));
+        shared.fail_all(&format!("{ended}: {last_log_line}"));
     }
 }
 
@@ -325,7 +325,7 @@ fn log_lines(shared: &Shared, stderr: ChildStderr) {
         let text = text.trim_end();
         if !text.is_empty() {
             debug!(engine = shared.engine, "{text}");
-            *shared.last_words.lock() = quote(text);
+            *shared.last_log_line.lock() = quote(text);
         }
     }
 }

@@ -45,7 +45,7 @@ fn io(path: &Path) -> impl FnOnce(std::io::Error) -> HubError {
 }
 
 /// Writes a small file completely or not at all.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), HubError> {
+pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), HubError> {
     let part = part_of(path);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(io(folder))?;
@@ -150,7 +150,7 @@ impl<'a> Downloads<'a> {
         let mut damaged = false;
         loop {
             match self.append(&url, file, &part, tell).await {
-                Ok(()) if is_whole(&part, file).map_err(io(&part))? => break,
+                Ok(()) if is_complete(&part, file).map_err(io(&part))? => break,
                 // The part file had other content: try once more from nothing.
                 Ok(()) if !damaged => {
                     std::fs::remove_file(&part).map_err(io(&part))?;
@@ -214,7 +214,7 @@ impl<'a> Downloads<'a> {
         if status.is_success() {
             return Ok(response);
         }
-        let reason = format!("{} answered {}", self.shown(), status.as_u16());
+        let reason = format!("{} answered {}", self.host(), status.as_u16());
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
             return Err(DownloadMiss::Again(reason));
         }
@@ -261,12 +261,12 @@ impl<'a> Downloads<'a> {
         url
     }
 
-    fn shown(&self) -> &str {
+    fn host(&self) -> &str {
         self.base.host_str().unwrap_or_default()
     }
 }
 
-fn is_whole(part: &Path, file: &RemoteFile) -> std::io::Result<bool> {
+fn is_complete(part: &Path, file: &RemoteFile) -> std::io::Result<bool> {
     let mut input = File::open(part)?;
     let bytes = input.metadata()?.len();
     if file.bytes > 0 && bytes != file.bytes {

@@ -6,7 +6,7 @@
 
 mod cross;
 mod folder;
-mod late;
+mod late_interaction;
 mod network;
 
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 pub use cross::CrossEncoder;
-use late::LateInteraction;
+use late_interaction::LateInteraction;
 
 use folder::ModelFolder;
 use network::{Network, Tokens};

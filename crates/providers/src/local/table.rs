@@ -5,13 +5,13 @@
 //! mean pooling. Never: a copy of the rows; they are read from the mapped binary, and only the rows that a
 //! text needs.
 
+mod translations;
 mod vocab;
-mod words;
 
 use std::sync::OnceLock;
 
+use translations::{Meaning, Translations};
 use vocab::Vocab;
-use words::{Meaning, Words};
 
 static FILE: &[u8] = include_bytes!("../../assets/static-v2.bin");
 
@@ -30,7 +30,7 @@ const PART_DIMS: usize = 128;
 /// Dimensions of a vector of the table.
 pub(crate) const DIMS: usize = PARTS * PART_DIMS;
 /// Weight of each piece that represents a word of another language.
-const WORD_SHARE: f32 = 1.0 / words::PIECES as f32;
+const WORD_SHARE: f32 = 1.0 / translations::PIECES as f32;
 /// Pieces can cancel out to rounding noise; a shorter vector has no direction.
 const LENGTH_MIN: f32 = 1e-6;
 
@@ -43,7 +43,7 @@ pub(crate) struct Table {
     scales: Vec<[f32; PARTS]>,
     rows: &'static [[u8; DIMS]],
     vocab: Vocab,
-    words: Words,
+    translations: Translations,
 }
 
 impl Table {
@@ -79,7 +79,7 @@ impl Table {
             scales: scales.as_chunks().0.iter().map(floats).collect(),
             rows: rows.as_chunks().0,
             vocab: Vocab::new(std::str::from_utf8(vocab).ok()?, count)?,
-            words: Words::of_binary()?,
+            translations: Translations::of_binary()?,
         })
     }
 
@@ -87,16 +87,16 @@ impl Table {
     pub(crate) fn embed(&self, text: &str) -> Vec<f32> {
         let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
         let mut sum = vec![0.0_f32; DIMS];
-        if self.words.is_foreign(text) {
+        if self.translations.is_foreign(text) {
             let left = self
-                .words
+                .translations
                 .take(text, &mut |meaning| self.add_meaning(meaning, &mut sum));
-            Vocab::words(&left, &mut |word| match self.words.meaning(word) {
+            Vocab::each_word(&left, &mut |word| match self.translations.meaning(word) {
                 Some(meaning) => self.add_meaning(meaning, &mut sum),
                 None => self.add_word(word, &mut sum),
             });
         } else {
-            Vocab::words(text, &mut |word| self.add_word(word, &mut sum));
+            Vocab::each_word(text, &mut |word| self.add_word(word, &mut sum));
         }
         let (parts, _) = sum.as_chunks_mut::<PART_DIMS>();
         for (part, weight) in parts.iter_mut().zip(self.weights) {

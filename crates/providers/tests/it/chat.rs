@@ -25,7 +25,7 @@ fn request(schema: Option<&str>) -> ChatRequest {
     }
 }
 
-fn said(content: &Value) -> Reply {
+fn reply_with(content: &Value) -> Reply {
     Reply::json(&json!({
         "model": "tiny-q4",
         "choices": [{ "message": { "role": "assistant", "content": content }, "finish_reason": "length" }],
@@ -39,7 +39,7 @@ fn form(request: &Request) -> Option<String> {
 
 #[tokio::test]
 async fn a_request_is_sent_as_written_and_its_answer_read() {
-    let server = Server::new(|_| said(&json!("hi")));
+    let server = Server::new(|_| reply_with(&json!("hi")));
     let schema = r#"{"type":"object"}"#;
     let reply = chat(&server)
         .complete(request(Some(schema)))
@@ -78,7 +78,7 @@ async fn a_refused_form_is_not_tried_again() {
     let server = Server::new(|request| match form(request).as_deref() {
         Some("json_schema") => Reply::new(400, r#"{"error":{"message":"unknown response_format"}}"#),
         Some("json_object") => Reply::new(422, r#"{"detail":"JSON_OBJECT is not supported"}"#),
-        _ => said(&json!("{}")),
+        _ => reply_with(&json!("{}")),
     });
     let chat = chat(&server);
     for requests in [3, 4] {
@@ -96,7 +96,7 @@ async fn the_newer_name_of_the_limit_is_learnt() {
             400,
             r#"{"error":{"message":"use 'max_completion_tokens' instead of 'max_tokens'"}}"#,
         ),
-        None => said(&json!("hi")),
+        None => reply_with(&json!("hi")),
     });
     let chat = chat(&server);
     for requests in [2, 3] {
@@ -146,8 +146,8 @@ async fn overload_is_tried_again_and_then_reported() {
 #[tokio::test]
 async fn an_answer_without_text_is_refused_with_its_reason() {
     let cases = [
-        (said(&Value::Null), "length"),
-        (said(&json!("  ")), "length"),
+        (reply_with(&Value::Null), "length"),
+        (reply_with(&json!("  ")), "length"),
         (Reply::json(&json!({ "choices": [] })), "without a choice"),
         (Reply::json(&json!({ "data": [] })), "is it a chat endpoint"),
         (
@@ -170,7 +170,7 @@ async fn an_answer_without_text_is_refused_with_its_reason() {
 
 #[tokio::test]
 async fn a_schema_that_is_not_json_is_never_sent() {
-    let server = Server::new(|_| said(&json!("hi")));
+    let server = Server::new(|_| reply_with(&json!("hi")));
     let error = chat(&server)
         .complete(request(Some("{")))
         .await

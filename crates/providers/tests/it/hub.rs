@@ -80,7 +80,7 @@ fn cache() -> TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
-fn assert_whole(folder: &Path) {
+fn assert_complete(folder: &Path) {
     for name in [
         "config.json",
         "tokenizer.json",
@@ -110,7 +110,7 @@ async fn a_model_is_fetched_once() {
     let folder = fetch(&source, REPO, "main", cache.path(), timer, &tell)
         .await
         .expect("the hub answers");
-    assert_whole(&folder);
+    assert_complete(&folder);
     assert!(folder.ends_with(format!("models--org--tiny-model/snapshots/{COMMIT}")));
     let seen = seen.lock().expect("nobody panics with it").clone();
     assert!(
@@ -138,7 +138,7 @@ async fn a_broken_download_resumes_at_its_break() {
     let folder = fetch_from(server.url(""), cache.path())
         .await
         .expect("each attempt brings some");
-    assert_whole(&folder);
+    assert_complete(&folder);
     let starts: Vec<_> = server
         .requests()
         .iter()
@@ -165,7 +165,7 @@ async fn a_later_process_resumes_the_part_file() {
         "{error}"
     );
     let server = Server::new(hub);
-    assert_whole(
+    assert_complete(
         &fetch_from(server.url(""), cache.path())
             .await
             .expect("the hub is back"),

@@ -112,7 +112,7 @@ impl Peer {
     }
 }
 
-async fn whole(answer: UpstreamAnswer) -> Vec<u8> {
+async fn body_of(answer: UpstreamAnswer) -> Vec<u8> {
     let chunks = answer.body.map(|chunk| chunk.expect("it does not break off"));
     chunks.collect::<Vec<_>>().await.concat()
 }
@@ -199,7 +199,7 @@ async fn a_request_without_body_is_a_get_and_a_redirect_is_an_answer() {
         (answer.status, answer.header("location")),
         (307, Some("/v1/elsewhere"))
     );
-    assert_eq!(whole(answer).await, b"there");
+    assert_eq!(body_of(answer).await, b"there");
     assert_eq!(server.requests().len(), 1);
     assert_eq!(server.requests()[0].path, "/v1/models?tag=1");
     assert_eq!(server.requests()[0].header("content-length"), None);
@@ -228,14 +228,14 @@ async fn a_connection_is_reused() {
     let upstream = upstream(&listener.url("http"), Timer::with_limits(&LIMITS));
     let hi = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi";
     let (answer, mut peer) = listener.answer(&upstream, hi).await;
-    assert_eq!(whole(answer).await, b"hi");
+    assert_eq!(body_of(answer).await, b"hi");
     let (answer, ()) = tokio::join!(upstream.send(request()), async {
         let mut head = [0; 8];
         peer.stream.read_exact(&mut head).await.expect("the next request");
         assert_eq!(&head, b"POST /v1");
         peer.say(hi).await;
     });
-    assert_eq!(whole(answer.expect("it answers")).await, b"hi");
+    assert_eq!(body_of(answer.expect("it answers")).await, b"hi");
 }
 
 #[tokio::test]

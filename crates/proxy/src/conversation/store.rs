@@ -351,7 +351,7 @@ impl Store {
     pub async fn owner_of(&self, key: &SessionKey) -> Result<Option<Owner>, LedgerError> {
         let found = self
             .logs
-            .named(&key.scope, key.session.as_str(), usize::MAX)
+            .by_prefix(&key.scope, key.session.as_str(), usize::MAX)
             .await?;
         let found = found.into_iter().find(|(name, _)| *name == key.session);
         Ok(found.map(|(_, owner)| owner))
@@ -372,7 +372,7 @@ impl Store {
                 Some(is_own) => is_own,
                 None => self
                     .logs
-                    .named(&party.scope, name.as_str(), 1)
+                    .by_prefix(&party.scope, name.as_str(), 1)
                     .await?
                     .contains(&(name.clone(), party.owner.clone())),
             };
@@ -407,7 +407,7 @@ impl Store {
         if loaded.contains(&party.scope) {
             return Ok(());
         }
-        let newest = self.logs.named(&party.scope, BEGINNING, RESTORED_MAX).await?;
+        let newest = self.logs.by_prefix(&party.scope, BEGINNING, RESTORED_MAX).await?;
         for (session, owner) in newest.into_iter().rev() {
             let party = Party {
                 owner,

@@ -13,7 +13,7 @@ const TALK: &str = r#"{"role": "user", "sender_id": "ana", "session_id": "s1", "
 #[test]
 fn the_demo_runs_to_its_end() {
     let root = Root::new();
-    let kept = root.aside("kept", "");
+    let kept = root.write_outside("kept", "");
     std::fs::remove_file(&kept).unwrap();
     let kept = kept.to_str().unwrap();
     let ran = root.run(&["demo", "--quiet", "--keep", kept]);
@@ -39,7 +39,7 @@ fn the_demo_runs_to_its_end() {
 #[test]
 fn import_search_get_edit_forget() {
     let root = Root::new();
-    let file = root.aside("talk.jsonl", TALK);
+    let file = root.write_outside("talk.jsonl", TALK);
     let file = file.to_str().unwrap();
     let imported = root.json(&["import", file]);
     assert_eq!(
@@ -127,7 +127,7 @@ fn a_question_is_answered_in_one_line_or_not_at_all() {
 #[test]
 fn a_deleted_index_comes_back_with_the_same_answers() {
     let root = Root::new();
-    let file = root.aside("talk.jsonl", TALK);
+    let file = root.write_outside("talk.jsonl", TALK);
     root.json(&["import", file.to_str().unwrap()]);
     let ask = [
         "search",
@@ -148,7 +148,7 @@ fn a_deleted_index_comes_back_with_the_same_answers() {
 #[test]
 fn user_errors_differ_by_exit_code() {
     let root = Root::new();
-    let broken = root.aside(
+    let broken = root.write_outside(
         "broken.jsonl",
         "{\"role\": \"user\", \"content\": \"kept\"}\nnot json\n",
     );
@@ -176,7 +176,7 @@ fn user_errors_differ_by_exit_code() {
 #[test]
 fn a_broken_file_stops_nothing_and_is_reported() {
     let root = Root::new();
-    let file = root.aside("talk.jsonl", TALK);
+    let file = root.write_outside("talk.jsonl", TALK);
     root.json(&["import", file.to_str().unwrap()]);
     let (path, text) = root
         .markdown()
@@ -200,14 +200,14 @@ fn a_broken_file_stops_nothing_and_is_reported() {
 #[test]
 fn a_link_in_place_of_a_file_is_reported_and_stops_nothing() {
     let root = Root::new();
-    let file = root.aside("talk.jsonl", TALK);
+    let file = root.write_outside("talk.jsonl", TALK);
     root.json(&["import", file.to_str().unwrap()]);
     let (path, text) = root
         .markdown()
         .into_iter()
         .find(|(path, _)| path.to_string_lossy().contains("episodes/2024-06-10"))
         .unwrap();
-    let elsewhere = root.aside("elsewhere.md", &text);
+    let elsewhere = root.write_outside("elsewhere.md", &text);
     std::fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
     for command in ["sync", "rebuild", "sync"] {

@@ -49,7 +49,7 @@ fn pairs_hold(view: &[Value]) -> bool {
 fn a_view_fits_its_budget_in_the_transcripts_own_dialect() {
     let root = Root::new();
     let source = transcript(60);
-    let file = root.aside("talk.json", &source.to_string());
+    let file = root.write_outside("talk.json", &source.to_string());
     let file = file.to_str().unwrap();
     let told = root.json(&["context", file, "--budget", "4000"]);
     let view = told["view"].as_array().unwrap();
@@ -81,7 +81,7 @@ fn a_view_fits_its_budget_in_the_transcripts_own_dialect() {
 fn a_transcript_within_its_budget_is_unchanged() {
     let root = Root::new();
     let source = transcript(3);
-    let file = root.aside("short.json", &source.to_string());
+    let file = root.write_outside("short.json", &source.to_string());
     let told = root.json(&["context", file.to_str().unwrap()]);
     assert_eq!(told["view"], source["messages"]);
     assert_eq!(told["events"], json!([]));
@@ -95,7 +95,7 @@ fn a_message_keeps_its_bytes() {
         r#"{{"role": "user",  "content": "half \ud800 of a pair, caf\u00e9", "n": 1e400, "m": 1.0, "deep": {deep}}}"#
     );
     let answer = r#"{"role": "assistant", "content": "Hm."}"#;
-    let file = root.aside("odd.json", &format!("[{odd}, {answer}]"));
+    let file = root.write_outside("odd.json", &format!("[{odd}, {answer}]"));
     let told = root.run(&["context", file.to_str().unwrap(), "--json"]);
     assert_eq!(told.code, 0, "{}", told.stderr);
     assert!(told.stdout.contains(&odd), "{}", told.stdout);
@@ -106,13 +106,13 @@ fn a_message_keeps_its_bytes() {
 #[test]
 fn an_impossible_budget_is_reported_with_its_parts_and_a_bad_message_with_its_place() {
     let root = Root::new();
-    let file = root.aside("talk.json", &transcript(60).to_string());
+    let file = root.write_outside("talk.json", &transcript(60).to_string());
     let ran = root.run(&["context", file.to_str().unwrap(), "--budget", "5", "--json"]);
     assert_ne!(ran.code, 0);
     let error: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(error["error"]["code"], "CURRENT_REQUEST_EXCEEDS_BUDGET");
     assert!(error["error"]["parts"]["current_request"].as_u64().unwrap() > 5);
-    let broken = root.aside("broken.json", "{\"messages\": [{\"role\": \"alien\"}]}");
+    let broken = root.write_outside("broken.json", "{\"messages\": [{\"role\": \"alien\"}]}");
     let ran = root.run(&["context", broken.to_str().unwrap()]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("messages[0].role"), "{}", ran.stderr);

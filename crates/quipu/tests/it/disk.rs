@@ -141,7 +141,7 @@ fn is_well(server: &Server) -> bool {
 }
 
 /// Every command and route reports a disk that refuses writes.
-fn assert_told(root: &Root, disk: &SmallDisk, server: &Server, words: &str) {
+fn assert_reported(root: &Root, disk: &SmallDisk, server: &Server, words: &str) {
     eventually("ready", || server.get("/health/ready").0 == 503);
     let problem = problem(server);
     assert!(
@@ -158,8 +158,8 @@ fn assert_told(root: &Root, disk: &SmallDisk, server: &Server, words: &str) {
 }
 
 #[test]
-fn a_full_disk_is_told_loses_nothing_and_work_goes_on_once_there_is_room() {
-    let test = "disk::a_full_disk_is_told_loses_nothing_and_work_goes_on_once_there_is_room";
+fn a_full_disk_is_reported_loses_nothing_and_work_resumes_once_there_is_room() {
+    let test = "disk::a_full_disk_is_reported_loses_nothing_and_work_resumes_once_there_is_room";
     on_a_small_disk(test, |root, disk| {
         let server = root.serve();
         assert_eq!(add(&server, "quokka", 1).0, 200);
@@ -183,7 +183,7 @@ fn a_full_disk_is_told_loses_nothing_and_work_goes_on_once_there_is_room() {
                 .contains("the disk is full: free space"),
             "{answer}"
         );
-        assert_told(root, disk, &server, "is full");
+        assert_reported(root, disk, &server, "is full");
         let ran = root.run(&["add", "--user", "ana", &"no room ".repeat(9_000)]);
         assert!(
             ran.code == 1 && ran.stderr.contains("free space"),
@@ -212,8 +212,8 @@ fn a_full_disk_is_told_loses_nothing_and_work_goes_on_once_there_is_room() {
 }
 
 #[test]
-fn a_server_starts_on_a_full_disk_and_is_whole_once_there_is_room() {
-    let test = "disk::a_server_starts_on_a_full_disk_and_is_whole_once_there_is_room";
+fn a_server_starts_on_a_full_disk_and_recovers_once_there_is_room() {
+    let test = "disk::a_server_starts_on_a_full_disk_and_recovers_once_there_is_room";
     on_a_small_disk(test, |root, disk| {
         for (word, is_killed) in [("quokka", false), ("wombat", true)] {
             let server = root.serve();
@@ -256,8 +256,8 @@ fn a_server_starts_on_a_full_disk_and_is_whole_once_there_is_room() {
 }
 
 #[test]
-fn a_read_only_disk_is_read_and_writes_are_refused_in_words() {
-    let test = "disk::a_read_only_disk_is_read_and_writes_are_refused_in_words";
+fn a_read_only_disk_can_be_read_and_writes_fail_with_a_message() {
+    let test = "disk::a_read_only_disk_can_be_read_and_writes_fail_with_a_message";
     on_a_small_disk(test, |root, disk| {
         for (word, is_killed) in [("quokka", false), ("wombat", true)] {
             let server = root.serve();
@@ -289,7 +289,7 @@ fn a_read_only_disk_is_read_and_writes_are_refused_in_words() {
                 (503, &json!("DISK_READ_ONLY")),
                 "{answer}"
             );
-            assert_told(root, disk, &server, "read-only");
+            assert_reported(root, disk, &server, "read-only");
 
             disk.set_writable(true);
             assert_eq!(server.get("/health/ready").0, 200, "{}", problem(&server));

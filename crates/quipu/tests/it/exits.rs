@@ -63,7 +63,7 @@ fn an_interrupted_import_reports_the_stored_messages_and_the_next_one_adds_the_r
         )
         .unwrap();
     }
-    let file = root.aside("talk.jsonl", &talk);
+    let file = root.write_outside("talk.jsonl", &talk);
     let child = Command::new(env!("CARGO_BIN_EXE_quipu"))
         .env_clear()
         .env("QUIPU_ROOT", root.path())

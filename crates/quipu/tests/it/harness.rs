@@ -85,14 +85,14 @@ impl Root {
     }
 
     /// Writes a file outside the root.
-    pub(crate) fn aside(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.beside().join(name);
+    pub(crate) fn write_outside(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.outside().join(name);
         std::fs::write(&path, text).unwrap();
         path
     }
 
     /// A folder outside the root.
-    pub(crate) fn beside(&self) -> &Path {
+    pub(crate) fn outside(&self) -> &Path {
         self.aside.path()
     }
 

@@ -17,7 +17,7 @@ fn paths(found: &Value) -> Vec<&str> {
 #[test]
 fn a_document_is_added_found_edited_and_deleted() {
     let root = Root::new();
-    let file = root.aside("guide.md", GUIDE);
+    let file = root.write_outside("guide.md", GUIDE);
     let added = root.json(&["knowledge", "add", file.to_str().unwrap()]);
     let document = &added["documents"][0];
     let [id, original] = ["doc_id", "original_file_path"].map(|key| document[key].as_str().unwrap());
@@ -71,7 +71,7 @@ fn a_document_is_added_found_edited_and_deleted() {
 #[test]
 fn a_killed_server_loses_no_document() {
     let root = Root::new();
-    let file = root.aside("guide.md", GUIDE);
+    let file = root.write_outside("guide.md", GUIDE);
     let server = root.serve();
     root.json(&["knowledge", "add", file.to_str().unwrap()]);
     server.kill();
@@ -85,13 +85,13 @@ fn a_killed_server_loses_no_document() {
 fn a_malicious_file_is_refused_with_a_message_and_the_next_one_is_read() {
     let root = Root::new();
     let server = root.serve();
-    let hostile = root.aside("brackets.md", &"[(".repeat(2 << 20));
+    let hostile = root.write_outside("brackets.md", &"[(".repeat(2 << 20));
     let refused = root.run(&["knowledge", "add", hostile.to_str().unwrap()]);
     assert!(
         refused.code == 2 && refused.stderr.contains("needs more than 72 MiB of memory"),
         "{refused:?}"
     );
-    let file = root.aside("guide.md", GUIDE);
+    let file = root.write_outside("guide.md", GUIDE);
     root.json(&["knowledge", "add", file.to_str().unwrap()]);
     assert_eq!(root.json(&["knowledge", "list"])["total"], 1);
     assert_eq!(server.stop(), 0);

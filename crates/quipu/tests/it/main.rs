@@ -1,6 +1,5 @@
 //! The built binary with real SQLite, LanceDB and files, as a user runs it.
 
-mod beside;
 mod commands;
 mod context;
 mod crash;
@@ -17,3 +16,4 @@ mod projects;
 mod proxy;
 mod readme;
 mod runbook;
+mod with_server;

@@ -16,7 +16,7 @@ const SHOP: &str = "example.org+acme+shop";
 
 /// A repository, as `git init` and `git remote add` create one.
 fn repository(root: &Root, name: &str, remote: &str) -> PathBuf {
-    let folder = root.beside().join(name);
+    let folder = root.outside().join(name);
     for part in ["objects", "refs"] {
         fs::create_dir_all(folder.join(".git").join(part)).unwrap();
     }

@@ -11,7 +11,7 @@ use super::*;
 
 const FOLDER: &str = "default/default/users/ann";
 
-async fn named(vault: &MarkdownVault, word: &'static str) -> Vec<(String, bool)> {
+async fn reported(vault: &MarkdownVault, word: &'static str) -> Vec<(String, bool)> {
     let found = vault
         .foreign(FOLDER, Arc::new(move |text| text.contains(word)))
         .await;
@@ -46,7 +46,7 @@ async fn a_file_with_the_text_or_an_unreadable_one_is_reported() {
         use std::os::unix::ffi::OsStrExt as _;
         fs::write(own.join(OsStr::from_bytes(b"caf\xe9.txt")), "Zebra").expect("is written");
     }
-    let found = named(vault, "Zebra").await;
+    let found = reported(vault, "Zebra").await;
     let expected = [
         ("caf\u{fffd}.txt", true),
         ("facts/#2026-01-01.md#", true),
@@ -66,10 +66,13 @@ async fn a_file_with_the_text_or_an_unreadable_one_is_reported() {
         .filter(|(name, _)| name != "facts/broken.md")
         .collect();
     assert_eq!(found, expected);
-    assert_eq!(named(vault, "nowhere").await, [("large.bin".to_owned(), false)]);
+    assert_eq!(
+        reported(vault, "nowhere").await,
+        [("large.bin".to_owned(), false)]
+    );
     fs::create_dir(folder.at(".git")).expect("is made");
     assert!(
-        named(vault, "nowhere")
+        reported(vault, "nowhere")
             .await
             .contains(&(".git".to_owned(), false))
     );

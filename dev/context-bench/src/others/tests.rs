@@ -86,7 +86,7 @@ proptest! {
     }
 }
 
-fn said(item: &Item) -> String {
+fn text_of(item: &Item) -> String {
     let results = item.outcomes().map(|outcome| outcome.text.as_str());
     results.fold(item.prose(), |all, text| all + "\n" + text)
 }
@@ -99,7 +99,7 @@ fn each_idea_is_recognised() {
     let texts = |way: Way| {
         way(&items, limit, &meter)
             .iter()
-            .map(|item| said(item))
+            .map(|item| text_of(item))
             .collect::<String>()
     };
     let count = |way: Way, needle: &str| texts(way).matches(needle).count();

@@ -49,7 +49,7 @@ pub(super) struct Marked {
 pub(super) struct Mark(String);
 
 impl Mark {
-    pub(super) fn words(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         &self.0
     }
 

@@ -45,7 +45,7 @@ async fn exchange(mut stream: TcpStream, answer: Answer) {
     };
     assert_eq!(body["response_format"]["type"], "json_schema");
     let asks_facts = body["response_format"]["json_schema"]["name"] == "facts";
-    let talk = shown(
+    let talk = talk_of(
         body["messages"][1]["content"].as_str().expect("a text"),
         asks_facts,
     );
@@ -67,7 +67,7 @@ async fn score(answer: Answer) -> Score {
 }
 
 /// The marked talk in a prompt.
-fn shown(prompt: &str, asks_facts: bool) -> Marked {
+fn talk_of(prompt: &str, asks_facts: bool) -> Marked {
     let is_shown = |talk: &Marked| {
         let messages = talk.cell().expect("messages").messages;
         let zone = Zone::utc();

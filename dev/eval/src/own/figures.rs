@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::questions::Question;
 use crate::speed::quantile;
-use crate::turn::door::Given;
+use crate::turn::door::InjectedText;
 use crate::turn::sets::stands;
 use crate::turn::share;
 
@@ -29,7 +29,7 @@ pub(super) struct Figures {
     /// First turns that concern nothing of the person.
     pub(super) general: Turns,
     /// Turns, of all kinds, that got memory only when they were repeated.
-    pub(super) late: u64,
+    pub(super) repeated: u64,
     /// None without a file of questions.
     pub(super) questions: Option<Scores>,
 }
@@ -61,7 +61,7 @@ pub(super) struct Scores {
 
 impl Turns {
     /// Counts a turn; none means that the server refused it.
-    pub(super) fn add(&mut self, given: Option<&Given>) {
+    pub(super) fn add(&mut self, given: Option<&InjectedText>) {
         let Some(given) = given else {
             self.refused += 1;
             return;
@@ -86,7 +86,7 @@ impl Turns {
 
 impl Scores {
     /// Counts a question by the printed places and by the memory that its turn got.
-    pub(super) fn add(&mut self, question: &Question, printed: &[String], given: &Given) {
+    pub(super) fn add(&mut self, question: &Question, printed: &[String], given: &InjectedText) {
         self.asked += 1;
         let Some(answer) = &question.answer else {
             self.unknown += 1;
@@ -159,7 +159,10 @@ impl Figures {
                 "general questions given memory (bar: 10 %)",
                 part(general.given, general.asked()),
             ),
-            ("turns given memory only when asked again", self.late.to_string()),
+            (
+                "turns given memory only when asked again",
+                self.repeated.to_string(),
+            ),
         ]
     }
 }

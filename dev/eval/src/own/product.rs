@@ -15,7 +15,7 @@ use model::percent_encoded;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::turn::door::{Door, Given, Person};
+use crate::turn::door::{Door, InjectedText, Person};
 
 /// The user of a root in which nobody else has memory.
 pub(super) const DEFAULT_USER: &str = "me";
@@ -71,7 +71,7 @@ impl Product {
         let text = unshown(self.door.server().get("owners").await, "owners")?;
         let Envelope { data, .. }: Envelope<OwnersData> =
             unshown(serde_json::from_str(&text).map_err(Into::into), "owners")?;
-        whose(&data, user)
+        person_of(&data, user)
     }
 
     /// The person's export, as `quipu export` writes it.
@@ -129,12 +129,12 @@ impl Product {
     }
 
     /// Turns that got memory only when they were repeated.
-    pub(super) fn late(&self) -> u64 {
-        self.door.late()
+    pub(super) fn repeated(&self) -> u64 {
+        self.door.repeated()
     }
 
     /// A first turn; none if the server refuses it.
-    pub(super) async fn ask(&self, person: &Person, question: &str) -> Option<Given> {
+    pub(super) async fn ask(&self, person: &Person, question: &str) -> Option<InjectedText> {
         self.door.ask(person, question).await.ok()
     }
 
@@ -215,7 +215,7 @@ fn line_of(message: &str) -> Option<u64> {
 }
 
 /// The person among the owners of memory. Errors count users and name none.
-pub(super) fn whose(data: &OwnersData, user: Option<&str>) -> anyhow::Result<Person> {
+pub(super) fn person_of(data: &OwnersData, user: Option<&str>) -> anyhow::Result<Person> {
     let users = data
         .owners
         .iter()

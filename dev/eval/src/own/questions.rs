@@ -56,8 +56,8 @@ fn question(line: &str) -> anyhow::Result<Question> {
     };
     let question = Question {
         text: text.trim().to_owned(),
-        answer: words(&answer)?,
-        overtaken: words(&overtaken)?,
+        answer: answer_words(&answer)?,
+        overtaken: answer_words(&overtaken)?,
     };
     ensure!(!question.text.is_empty(), "the question is empty");
     ensure!(
@@ -95,7 +95,7 @@ fn of_tabs(line: &str) -> anyhow::Result<[String; 3]> {
 }
 
 /// The words of a field. An empty word is refused, since every text contains it.
-fn words(field: &str) -> anyhow::Result<Option<String>> {
+fn answer_words(field: &str) -> anyhow::Result<Option<String>> {
     let field = field.trim();
     if field.is_empty() {
         return Ok(None);

@@ -11,15 +11,15 @@ use serde_json::json;
 
 use super::GENERAL;
 use super::figures::{Figures, Scores};
-use super::product::{places, refusal, whose};
+use super::product::{person_of, places, refusal};
 use super::questions::{Question, questions};
 use super::talk::Talk;
-use crate::turn::door::Given;
+use crate::turn::door::InjectedText;
 use crate::turn::sets::stands;
 
 /// A turn with memory that took a tenth of a second.
-fn given(memory: &str, tokens: usize) -> Given {
-    Given {
+fn injected(memory: &str, tokens: usize) -> InjectedText {
+    InjectedText {
         text: format!("\n\n{memory}\n\n<quipu-time>noon</quipu-time>"),
         tokens,
         took: Duration::from_millis(100),
@@ -90,7 +90,7 @@ fn answers_count_by_place_and_an_outdated_answer_only_without_the_right_one() {
     let nobody = asked("Who is Ada?\t");
     let score = |question: &Question, memory: &str| {
         let mut scores = Scores::default();
-        scores.add(question, &printed, &given(memory, 9));
+        scores.add(question, &printed, &injected(memory, 9));
         scores
     };
     let old = score(&boat, "- I sailed to Brest");
@@ -207,7 +207,7 @@ fn one_person_is_chosen_and_several_are_counted() {
         .expect("owners"),
     };
     let chosen = |users: &[(&str, &str, usize)], named| {
-        whose(&owners(users), named)
+        person_of(&owners(users), named)
             .map(|person| (person.user, person.project))
             .map_err(|error| format!("{error:#}"))
     };
@@ -271,7 +271,7 @@ fn a_refused_import_reports_only_its_exit_code_and_line() {
 }
 
 /// The words of a text other than numbers.
-fn words(text: &str) -> BTreeSet<&str> {
+fn labels(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| c.is_whitespace() || "|(),".contains(c))
         .filter(|word| !word.is_empty() && word.parse::<f64>().is_err())
         .collect()
@@ -284,13 +284,17 @@ fn the_table_has_labels_and_numbers_and_no_word_of_the_person() {
         messages: 12,
         ..Figures::default()
     };
-    figures.own.add(Some(&given("- zanzibar", 40)));
-    figures.own.add(Some(&given("", 0)));
+    figures.own.add(Some(&injected("- zanzibar", 40)));
+    figures.own.add(Some(&injected("", 0)));
     figures.own.add(None);
-    figures.general.add(Some(&given("- quagga", 9)));
+    figures.general.add(Some(&injected("- quagga", 9)));
     let mut scores = Scores::default();
     let line = "Does a quagga live in zanzibar?\tquagga\tzanzibar";
-    scores.add(&asked(line), &["1. quagga".to_owned()], &given("- zanzibar", 9));
+    scores.add(
+        &asked(line),
+        &["1. quagga".to_owned()],
+        &injected("- zanzibar", 9),
+    );
     figures.questions = Some(scores);
     let table = figures.table();
     for row in [
@@ -320,7 +324,7 @@ fn the_table_has_labels_and_numbers_and_no_word_of_the_person() {
     };
     let mut fixed = nobody.table();
     fixed.push_str(" of % ms");
-    let strange: Vec<&str> = words(&table).difference(&words(&fixed)).copied().collect();
+    let strange: Vec<&str> = labels(&table).difference(&labels(&fixed)).copied().collect();
     assert!(strange.is_empty(), "{strange:?}");
 }
 

@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Message, Role};
 use serde_json::{Value, json};
 
-use super::door::{Door, Given, Person, Session};
-use super::{CommonArgs, Half, print_late, share};
+use super::door::{Door, InjectedText, Person, Session};
+use super::{CommonArgs, Half, print_repeated, share};
 use crate::cases::{Case, Question, read_text};
 use crate::{DataArgs, locomo, row};
 
 /// A message counts as given if the text contains at least this share of its words.
-const GIVEN_MIN: f64 = 0.6;
+const CONTAINED_SHARE_MIN: f64 = 0.6;
 /// Words of up to this many letters are not compared.
 const SHORT_WORD: usize = 3;
 const PICTURE: &str = "\n[shares a picture:";
@@ -72,7 +72,7 @@ pub(super) async fn run(data: &DataArgs, args: &CommonArgs, limit: usize) -> any
         }
     }
     table.print(args.show);
-    print_late(&door);
+    print_repeated(&door);
     Ok(())
 }
 
@@ -129,7 +129,7 @@ fn spoken(text: &str) -> &str {
 }
 
 /// The words that are compared.
-fn words(text: &str) -> BTreeSet<String> {
+fn compared_words(text: &str) -> BTreeSet<String> {
     let text = text.to_lowercase();
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '\''));
     words
@@ -139,8 +139,9 @@ fn words(text: &str) -> BTreeSet<String> {
 }
 
 /// Whether the text contains enough of a message's words; a message without words never counts.
-fn is_given(message: &BTreeSet<String>, text: &BTreeSet<String>) -> bool {
-    !message.is_empty() && message.intersection(text).count() as f64 >= GIVEN_MIN * message.len() as f64
+fn contains_message(message: &BTreeSet<String>, text: &BTreeSet<String>) -> bool {
+    !message.is_empty()
+        && message.intersection(text).count() as f64 >= CONTAINED_SHARE_MIN * message.len() as f64
 }
 
 #[derive(Debug, Default)]
@@ -163,8 +164,8 @@ struct Counts {
 }
 
 impl Table {
-    fn add(&mut self, import: Import, half: Half, case: &Case, question: &Question, given: &Given) {
-        let text = words(&given.text);
+    fn add(&mut self, import: Import, half: Half, case: &Case, question: &Question, given: &InjectedText) {
+        let text = compared_words(&given.text);
         for users_only in [true, false] {
             let evidence: Vec<&Message> = case
                 .messages
@@ -182,7 +183,7 @@ impl Table {
             };
             let found = evidence
                 .iter()
-                .filter(|message| is_given(&words(spoken(&message.text())), &text));
+                .filter(|message| contains_message(&compared_words(spoken(&message.text())), &text));
             let found = found.count();
             self.rows
                 .entry((protocol, half))
@@ -223,7 +224,7 @@ impl Table {
 }
 
 impl Counts {
-    fn add(&mut self, evidence: usize, found: usize, given: &Given) {
+    fn add(&mut self, evidence: usize, found: usize, given: &InjectedText) {
         self.questions += 1;
         self.any += usize::from(found > 0);
         self.evidence += evidence;
@@ -272,16 +273,22 @@ fn spread(values: &[usize]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_given, spread, words};
+    use super::{compared_words, contains_message, spread};
 
     #[test]
     fn evidence_is_given_when_three_fifths_of_its_words_are() {
-        let said = words("Yesterday we adopted a tortoise named Olive!");
+        let said = compared_words("Yesterday we adopted a tortoise named Olive!");
         assert_eq!(said.len(), 5);
-        assert!(is_given(&said, &words("- they ADOPTED the tortoise; Olive")));
-        assert!(!is_given(&said, &words("- they adopted olive trees")));
+        assert!(contains_message(
+            &said,
+            &compared_words("- they ADOPTED the tortoise; Olive")
+        ));
+        assert!(!contains_message(
+            &said,
+            &compared_words("- they adopted olive trees")
+        ));
         assert!(
-            !is_given(&words("So do I."), &words("So do I.")),
+            !contains_message(&compared_words("So do I."), &compared_words("So do I.")),
             "nothing to compare"
         );
     }

@@ -42,7 +42,7 @@ pub(crate) struct Session {
 
 /// The text that a recorded request has besides the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct InjectedText {
     /// All of it, with wrappers and the time.
     pub(crate) text: String,
     /// As counted by Quipu.
@@ -58,7 +58,7 @@ pub(crate) struct Door {
     server: Server,
     recorded: Recorded,
     asked: AtomicU64,
-    late: AtomicU64,
+    repeated: AtomicU64,
     clients: usize,
     _backend: Backend,
     root: TempDir,
@@ -82,7 +82,7 @@ impl Door {
                         recorded
                             .lock()
                             .expect("nobody panics")
-                            .insert(seed, words_of(request));
+                            .insert(seed, text_of(request));
                     }
                     Reply::text("ok")
                 })
@@ -96,7 +96,7 @@ impl Door {
             server: Server::run(program, root.path(), &more).await?,
             recorded,
             asked: AtomicU64::new(0),
-            late: AtomicU64::new(0),
+            repeated: AtomicU64::new(0),
             clients: clients.max(1),
             _backend: backend,
             root,
@@ -138,7 +138,7 @@ impl Door {
 
     /// Asks every question as the first message of a new conversation that adds nothing to memory. Answers
     /// are in order.
-    pub(super) async fn ask_all(&self, questions: &[(&Person, &str)]) -> anyhow::Result<Vec<Given>> {
+    pub(super) async fn ask_all(&self, questions: &[(&Person, &str)]) -> anyhow::Result<Vec<InjectedText>> {
         stream::iter(questions)
             .map(|(person, question)| self.ask(person, question))
             .buffered(self.clients)
@@ -148,7 +148,7 @@ impl Door {
 
     /// Asks a question, again if it got no memory: a turn waits only briefly for memory, and a busy machine
     /// is late.
-    pub(crate) async fn ask(&self, person: &Person, question: &str) -> anyhow::Result<Given> {
+    pub(crate) async fn ask(&self, person: &Person, question: &str) -> anyhow::Result<InjectedText> {
         let mut given = self.ask_once(person, question).await?;
         let took = given.took;
         for _ in 0..RETRIES {
@@ -157,18 +157,18 @@ impl Door {
             }
             given = self.ask_once(person, question).await?;
             if !given.is_nothing() {
-                self.late.fetch_add(1, Ordering::Relaxed);
+                self.repeated.fetch_add(1, Ordering::Relaxed);
             }
         }
-        Ok(Given { took, ..given })
+        Ok(InjectedText { took, ..given })
     }
 
     /// Turns that got memory only when they were repeated.
-    pub(crate) fn late(&self) -> u64 {
-        self.late.load(Ordering::Relaxed)
+    pub(crate) fn repeated(&self) -> u64 {
+        self.repeated.load(Ordering::Relaxed)
     }
 
-    async fn ask_once(&self, person: &Person, question: &str) -> anyhow::Result<Given> {
+    async fn ask_once(&self, person: &Person, question: &str) -> anyhow::Result<InjectedText> {
         let seed = self.asked.fetch_add(1, Ordering::Relaxed);
         let mut headers = HeaderMap::new();
         headers.insert("x-quipu-user", HeaderValue::from_str(&person.user)?);
@@ -187,7 +187,7 @@ impl Door {
             .get("x-quipu-injected")
             .and_then(|value| value.to_str().ok());
         let recorded = self.recorded.lock().expect("nobody panics").remove(&seed);
-        Ok(Given {
+        Ok(InjectedText {
             text: recorded
                 .context("the model server was not asked")?
                 .replacen(question, "", 1),
@@ -207,7 +207,7 @@ impl Door {
     }
 }
 
-impl Given {
+impl InjectedText {
     /// The added text without the lines about the current time.
     pub(crate) fn memory(&self) -> &str {
         self.text.split("<quipu-time>").next().unwrap_or_default().trim()
@@ -219,7 +219,7 @@ impl Given {
 }
 
 /// The text of all messages of a request.
-fn words_of(request: &Value) -> String {
+fn text_of(request: &Value) -> String {
     let messages = request["messages"].as_array().into_iter().flatten();
     let texts = messages.map(|message| match &message["content"] {
         Value::String(text) => text.clone(),
@@ -243,15 +243,15 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{Given, tokens, words_of};
+    use super::{InjectedText, text_of, tokens};
 
     #[test]
     fn added_memory_excludes_the_current_time() {
         let request = json!({"messages": [
             {"role": "user", "content": [{"type": "text", "text": "Where?"}, {"type": "text", "text": "\n\n- Oslo"}]},
         ]});
-        assert_eq!(words_of(&request), "Where?\n\n- Oslo");
-        let given = |text: &str| Given {
+        assert_eq!(text_of(&request), "Where?\n\n- Oslo");
+        let given = |text: &str| InjectedText {
             text: text.to_owned(),
             tokens: 0,
             took: Duration::ZERO,

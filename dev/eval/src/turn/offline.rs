@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::Half;
 use super::sets::{self, Asked};
-use crate::cases::{Case, Said};
+use crate::cases::{Case, CaseMessage};
 use crate::offline::corpus;
 
 /// Reads the sets, asks and prints.
@@ -87,7 +87,7 @@ fn case(asked: &Asked) -> anyhow::Result<Case> {
             let time = message["timestamp"].as_i64().unwrap_or_default();
             case.say(
                 "default",
-                Said {
+                CaseMessage {
                     id: &id,
                     session: &session.id,
                     speaker,

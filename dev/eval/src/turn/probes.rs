@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::door::Door;
 use super::sets::{self, Answer, Question, stands};
-use super::{CommonArgs, Half, print_late, share};
+use super::{CommonArgs, Half, print_repeated, share};
 use crate::row;
 
 const SET: &str = include_str!("probes.txt");
@@ -35,7 +35,7 @@ pub(super) async fn run(args: &CommonArgs, scores: bool) -> anyhow::Result<()> {
         probes.push((Kind::of(answer.question)?, answer));
     }
     print(&probes);
-    print_late(&door);
+    print_repeated(&door);
     if scores {
         print_scores(&door, &probes).await?;
     }
@@ -195,7 +195,7 @@ mod tests {
         sets::check(&people, 140);
         let mut counts = [0; 3];
         for asked in &people {
-            let said = sets::said(&asked.person);
+            let said = sets::lines_of(&asked.person);
             assert!(
                 (60..=100).contains(&said.len()),
                 "{}: {}",

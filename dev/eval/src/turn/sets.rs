@@ -7,7 +7,7 @@ use model::{Timestamp, Zone};
 use serde_json::json;
 
 use super::Half;
-use super::door::{Door, Given, Person, Session};
+use super::door::{Door, InjectedText, Person, Session};
 
 /// Time between two messages of a sitting.
 const PACE_MS: i64 = 40_000;
@@ -32,7 +32,7 @@ pub(super) struct Question {
 pub(super) struct Answer<'a> {
     pub(super) person: &'a Person,
     pub(super) question: &'a Question,
-    pub(super) given: Given,
+    pub(super) given: InjectedText,
 }
 
 impl Question {
@@ -186,7 +186,7 @@ fn begins_in(text: &str, word: &str) -> bool {
 
 /// The person's own messages and the assistant's, line by line.
 #[cfg(test)]
-pub(super) fn said(person: &Person) -> Vec<String> {
+pub(super) fn lines_of(person: &Person) -> Vec<String> {
     let messages = person.sessions.iter().flat_map(|session| &session.messages);
     messages
         .map(|message| message["content"].as_str().unwrap_or_default().to_owned())

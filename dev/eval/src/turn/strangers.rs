@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use super::door::Door;
 use super::sets::{self, Answer, Asked, Question, stands};
-use super::{CommonArgs, Half, print_late, share, updates};
+use super::{CommonArgs, Half, print_repeated, share, updates};
 use crate::row;
 
 pub(super) const SETS: [&str; 3] = [
@@ -69,7 +69,7 @@ pub(super) async fn run(args: &CommonArgs) -> anyhow::Result<()> {
             ]);
         }
     }
-    print_late(&door);
+    print_repeated(&door);
     let mut failures = Vec::new();
     for answer in &answers {
         let kind = Kind::of(answer.question)?;
@@ -141,7 +141,7 @@ mod tests {
         sets::check(&people, 360);
         let mut counts = [0; 4];
         for asked in &people {
-            let said = sets::said(&asked.person);
+            let said = sets::lines_of(&asked.person);
             for question in &asked.questions {
                 let kind = Kind::of(question).expect("a kind");
                 let at = Kind::ALL.iter().position(|(known, _)| *known == kind);

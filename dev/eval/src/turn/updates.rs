@@ -4,7 +4,7 @@
 
 use super::door::Door;
 use super::sets::{self, Answer, stands};
-use super::{CommonArgs, Half, print_late, share};
+use super::{CommonArgs, Half, print_repeated, share};
 use crate::row;
 
 const SET: &str = include_str!("changed.txt");
@@ -47,7 +47,7 @@ pub(super) async fn run(args: &CommonArgs) -> anyhow::Result<()> {
             (tokens / of_half.len().max(1)).to_string(),
         ]);
     }
-    print_late(&door);
+    print_repeated(&door);
     sets::show(
         answers
             .iter()
@@ -101,7 +101,7 @@ mod tests {
         let people = sets::read(SET).expect("changes");
         sets::check(&people, 60);
         for asked in &people {
-            let said = sets::said(&asked.person);
+            let said = sets::lines_of(&asked.person);
             let last = |key: &str| said.iter().rposition(|line| sets::stands(line, key));
             for question in &asked.questions {
                 let (old, new) = (question.part(0), question.part(1));

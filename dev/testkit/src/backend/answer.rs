@@ -155,7 +155,7 @@ fn event(data: &Value) -> String {
 }
 
 /// An event named by its type.
-fn named(data: &Value) -> String {
+fn typed_event(data: &Value) -> String {
     let name = data["type"].as_str().unwrap_or_default();
     format!("event: {name}\ndata: {data}\n\n")
 }

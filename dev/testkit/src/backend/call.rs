@@ -35,7 +35,7 @@ pub(super) fn check(shared: &Shared, path: &str, seen: &mut Seen) -> Result<Call
     })?;
     let mut whole = request.clone();
     if dialect == Dialect::Responses {
-        match shared.lock().responses.whole(&request) {
+        match shared.lock().responses.full_input(&request) {
             Some(items) => whole["input"] = items.into(),
             None => seen
                 .violations

@@ -63,7 +63,7 @@ pub(super) struct Responses(BTreeMap<String, Vec<Value>>);
 impl Responses {
     /// The whole conversation of a request, its own input at the end; none if the request names an unknown
     /// response.
-    pub(super) fn whole(&self, request: &Value) -> Option<Vec<Value>> {
+    pub(super) fn full_input(&self, request: &Value) -> Option<Vec<Value>> {
         let before = match (request["previous_response_id"].as_str(), conversation(request)) {
             (Some(id), _) => self.0.get(id)?.clone(),
             (None, Some(id)) => self.0.get(id).cloned().unwrap_or_default(),
@@ -84,7 +84,12 @@ impl Responses {
     pub(super) fn keep(&mut self, request: &Value, output: Vec<Value>) -> String {
         let id_of = |item: &Value| Some((item["id"].as_str()?.to_owned(), vec![item.clone()]));
         self.0.extend(output.iter().filter_map(id_of));
-        let said: Vec<Value> = self.whole(request).into_iter().flatten().chain(output).collect();
+        let said: Vec<Value> = self
+            .full_input(request)
+            .into_iter()
+            .flatten()
+            .chain(output)
+            .collect();
         let id = format!(
             "resp_{}",
             Digest::of(Value::from(said.clone()).to_string().as_bytes())

@@ -131,7 +131,7 @@ impl Prompt {
                 Role::Assistant => ASSISTANT,
                 Role::Tool => TOOL,
             });
-            put_said(&mut tokens, &turn.reasoning, &turn.text, &turn.calls);
+            put_content(&mut tokens, &turn.reasoning, &turn.text, &turn.calls);
             border(tokens.len(), turn.blocks.max(1), turn.marked);
         }
         // A conversation that ends with the assistant's text is continued, as llama.cpp does it.
@@ -154,7 +154,7 @@ impl Prompt {
                 call.arguments = input_of(call).to_string();
             }
         }
-        put_said(
+        put_content(
             &mut tokens,
             reply.reasoning.as_deref().unwrap_or_default(),
             &reply.text,
@@ -312,7 +312,7 @@ fn put(tokens: &mut Vec<u32>, text: &str) {
 }
 
 /// The content of a turn, from after its role to its end.
-fn put_said(tokens: &mut Vec<u32>, reasoning: &str, text: &str, calls: &[ToolCall]) {
+fn put_content(tokens: &mut Vec<u32>, reasoning: &str, text: &str, calls: &[ToolCall]) {
     if !reasoning.is_empty() {
         tokens.push(THINK);
         put(tokens, reasoning);

@@ -19,7 +19,7 @@ pub async fn holds<I: Index>(open: impl AsyncFn() -> I) {
     finds_words_in_many_languages(&open().await).await;
     finds_the_one_word_that_differs(&open().await).await;
     finds_near_vectors(&open().await).await;
-    finds_what_was_written_after_maintenance(&open().await).await;
+    finds_rows_written_after_maintenance(&open().await).await;
     limits_each_search(&open().await).await;
     survives_any_query_text(&open().await).await;
     swaps_a_staged_generation_in(&open().await).await;
@@ -220,7 +220,7 @@ pub async fn finds_words_in_many_languages(index: &impl Index) {
 
 /// Of sentences that differ in one word, the one with the word comes first, in any script.
 pub async fn finds_the_one_word_that_differs(index: &impl Index) {
-    for told in &cities::TOLD {
+    for told in &cities::CITY_SENTENCES {
         let sentences = told.sentences();
         let rows = (0..).zip(&sentences);
         let docs: Vec<Doc> = rows
@@ -257,7 +257,7 @@ pub async fn finds_near_vectors(index: &impl Index) {
 }
 
 /// Read your writes: rows that no full-text index covers are searched too, and removed rows are gone.
-pub async fn finds_what_was_written_after_maintenance(index: &impl Index) {
+pub async fn finds_rows_written_after_maintenance(index: &impl Index) {
     apply(
         index,
         &[

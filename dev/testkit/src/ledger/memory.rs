@@ -6,12 +6,12 @@
 mod carried;
 mod changes;
 mod conversations;
+mod forgotten_words;
 mod history;
 mod jobs;
 mod runs;
 mod sweep;
 mod transcripts;
-mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard};

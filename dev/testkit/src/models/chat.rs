@@ -97,17 +97,17 @@ impl Chat for ScriptedChat {
             state.requests.push(request.clone());
             content?
         };
-        let prompt = request.messages.iter().map(|m| words(&m.content)).sum();
+        let prompt = request.messages.iter().map(|m| word_count(&m.content)).sum();
         Ok(ChatReply {
             model: self.model.clone(),
             prompt_tokens: prompt,
-            completion_tokens: words(&content),
+            completion_tokens: word_count(&content),
             content,
         })
     }
 }
 
-fn words(text: &str) -> u64 {
+fn word_count(text: &str) -> u64 {
     text.split_whitespace().count() as u64
 }
 

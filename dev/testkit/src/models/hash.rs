@@ -22,11 +22,11 @@ impl HashEmbedder {
     /// # Panics
     /// When `dims` is 0.
     pub fn new(dims: usize) -> Self {
-        Self::named(&format!("fake/hash/{dims}"), dims)
+        Self::with_name(&format!("fake/hash/{dims}"), dims)
     }
 
     /// The same under another name, and with other vectors: another model.
-    pub fn named(model: &str, dims: usize) -> Self {
+    pub fn with_name(model: &str, dims: usize) -> Self {
         assert!(dims > 0, "a vector has at least one number");
         Self {
             id: EmbedderId {

@@ -45,7 +45,7 @@ fn shared_words_bring_texts_closer() {
     assert!(dot(0, 2) > 0.2 && dot(0, 3).abs() < 0.2);
     assert!(vectors[4].iter().all(|x| *x == 0.0));
     assert_ne!(
-        HashEmbedder::named("other", 256).vector("red"),
+        HashEmbedder::with_name("other", 256).vector("red"),
         fake.vector("red")
     );
 }

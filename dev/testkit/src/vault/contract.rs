@@ -11,7 +11,7 @@ use model::{Entry, EntryId, Name, Scope};
 use ports::{Edit, ParsedFile, Vault, VaultChange, VaultError, VaultPath, VaultWriter};
 
 use super::samples::{episode, fact, user};
-pub use library::{keeps_a_shelf, puts_and_takes_the_last};
+pub use library::{keeps_library_files, puts_entries_and_removes_the_last};
 
 /// A vault that can be read and written.
 pub trait WritableVault: Vault + VaultWriter {}
@@ -35,22 +35,22 @@ const ANN: &str = "default/default/users/ann/facts/2023-05-08.md";
 /// Runs every clause, each on an empty vault that `open` makes.
 pub async fn holds<F: Fixture>(open: impl AsyncFn() -> F) {
     files_entries_by_scope_owner_kind_and_date(&open().await).await;
-    gives_back_what_was_appended(&open().await).await;
+    returns_appended_entries(&open().await).await;
     writes_an_id_once(&open().await).await;
-    tells_the_stat_before_an_append(&open().await).await;
+    returns_the_stat_before_an_append(&open().await).await;
     keeps_owners_apart_that_differ_in_case(&open().await).await;
-    appends_to_what_a_person_wrote(&open().await).await;
+    appends_to_a_persons_file(&open().await).await;
     cuts_a_torn_tail(&open().await).await;
-    reads_around_what_is_broken(&open().await).await;
+    reads_around_broken_parts(&open().await).await;
     leaves_files_of_a_later_version_alone(&open().await).await;
     edits_one_entry_and_nothing_else(&open().await).await;
-    puts_and_takes_the_last(&open().await).await;
-    refuses_edits_of_what_is_not_there(&open().await).await;
+    puts_entries_and_removes_the_last(&open().await).await;
+    refuses_edits_of_missing_entries(&open().await).await;
     refuses_paths_that_are_no_places(&open().await).await;
     lists_memory_files_in_order(&open().await).await;
     removes_an_owner_or_a_scope(&open().await).await;
     takes_concurrent_appends(&open().await).await;
-    tells_of_changes(&open().await).await;
+    reports_changes(&open().await).await;
 }
 
 fn path(text: &str) -> VaultPath {
@@ -96,7 +96,7 @@ pub async fn files_entries_by_scope_owner_kind_and_date(fixture: &impl Fixture) 
 }
 
 /// An entry comes back with every field, and with the digest that the append returned.
-pub async fn gives_back_what_was_appended(fixture: &impl Fixture) {
+pub async fn returns_appended_entries(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let mut hard = episode(
         "ann",
@@ -148,7 +148,7 @@ fn changed(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 }
 
 /// The returned stat shows the caller a hand edit in between.
-pub async fn tells_the_stat_before_an_append(fixture: &impl Fixture) {
+pub async fn returns_the_stat_before_an_append(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let [one, two, three] = ["af_1", "af_2", "af_3"].map(|id| fact("ann", id, "2023-05-08", id));
     let first = vault.append(&[one], true).await.expect("appends").remove(0);
@@ -183,7 +183,7 @@ pub async fn keeps_owners_apart_that_differ_in_case(fixture: &impl Fixture) {
 }
 
 /// Every byte of a person's text stays, its front matter too, except the number of an obsolete version.
-pub async fn appends_to_what_a_person_wrote(fixture: &impl Fixture) {
+pub async fn appends_to_a_persons_file(fixture: &impl Fixture) {
     for text in [
         "",
         "## Peanuts\n\nI am allergic",
@@ -253,7 +253,7 @@ pub async fn cuts_a_torn_tail(fixture: &impl Fixture) {
 }
 
 /// The content of a file never causes an error.
-pub async fn reads_around_what_is_broken(fixture: &impl Fixture) {
+pub async fn reads_around_broken_parts(fixture: &impl Fixture) {
     let vault = fixture.vault();
     fixture.write(
         ANN,
@@ -336,7 +336,7 @@ pub async fn edits_one_entry_and_nothing_else(fixture: &impl Fixture) {
 }
 
 /// Such an edit fails and changes nothing.
-pub async fn refuses_edits_of_what_is_not_there(fixture: &impl Fixture) {
+pub async fn refuses_edits_of_missing_entries(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let one = fact("ann", "af_1", "2023-05-08", "one");
     let remove = |id: &str| Edit::Remove(EntryId::new(id));
@@ -476,7 +476,7 @@ pub async fn takes_concurrent_appends(fixture: &impl Fixture) {
 }
 
 /// The first answer is "all"; then every written, edited or deleted file is named, also one that is no memory.
-pub async fn tells_of_changes(fixture: &impl Fixture) {
+pub async fn reports_changes(fixture: &impl Fixture) {
     let vault = fixture.vault();
     assert!(vault.changed().await.all);
     fixture.write(ANN, b"## A\n\nx\n");

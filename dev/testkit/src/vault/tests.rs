@@ -29,7 +29,7 @@ impl contract::Fixture for MemoryVault {
 async fn keeps_the_contract() {
     contract::holds(async || MemoryVault::new(zone())).await;
     let vault = MemoryVault::new(zone());
-    contract::keeps_a_shelf(&vault, &vault).await;
+    contract::keeps_library_files(&vault, &vault).await;
 }
 
 #[tokio::test]

@@ -192,7 +192,7 @@ impl Pass<'_> {
             let LookState::There(_, contents) = &looked.state else {
                 continue;
             };
-            if is_named && !parts.vault.is_named(path) {
+            if is_named && !parts.vault.is_own_file(path) {
                 continue;
             }
             let new = contents.entries.iter().filter(|entry| entry.before.is_none());

@@ -13,7 +13,7 @@ fn chat(message: &Value) -> Arc<Item> {
     read(Dialect::OpenAi, message)
 }
 
-fn results_and_words() -> Arc<Item> {
+fn results_and_text() -> Arc<Item> {
     let message = json!({"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "t1", "content": "boom", "is_error": true},
         {"type": "text", "text": "go on"},
@@ -142,10 +142,7 @@ fn a_changed_or_unknown_message_is_a_new_item() {
 
 #[test]
 fn the_parts_of_an_item_are_joined_only_if_all_of_them_return() {
-    let items = [
-        chat(&json!({"role": "user", "content": "a"})),
-        results_and_words(),
-    ];
+    let items = [chat(&json!({"role": "user", "content": "a"})), results_and_text()];
     let sent = SentMessages::new(&items);
     assert_eq!(
         sent.messages()[1..],
@@ -201,7 +198,7 @@ fn pictures_take_the_dialect_of_their_reader() {
         raw: None,
         ..Item::clone(&items[0])
     };
-    let items = [Arc::new(made), results_and_words()];
+    let items = [Arc::new(made), results_and_text()];
     assert_eq!(
         SentMessages::new(&items).messages()[0]["content"][0]["type"],
         "image_url"

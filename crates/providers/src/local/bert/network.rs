@@ -10,7 +10,7 @@ use candle_transformers::models::{bert::BertModel, xlm_roberta::XLMRobertaModel}
 
 use super::OpenError;
 use super::folder::{Checkpoint, ModelFolder, Pooling, Shape};
-use super::late::ENDS;
+use super::late_interaction::ENDS;
 
 /// The tokens of a text, or of a query and a passage.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ impl Network {
     }
 
     /// One unit vector for each token of a text, without the special tokens.
-    pub(super) fn words(&self, text: &Tokens) -> Result<Tensor> {
+    pub(super) fn token_vectors(&self, text: &Tokens) -> Result<Tensor> {
         let (tokens, _) = self.encoder.forward(std::slice::from_ref(text))?;
         unit(&tokens.squeeze(0)?.narrow(0, 1, text.ids.len() - ENDS)?)
     }

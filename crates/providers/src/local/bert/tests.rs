@@ -19,7 +19,7 @@ use tokenizers::processors::bert::BertProcessing;
 use super::{BertEmbedder, BertSettings, OpenError};
 use forward::{Tiny, cosine};
 
-pub(super) const WORDS: [&str; 12] = [
+pub(super) const VOCABULARY: [&str; 12] = [
     "[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "blue", "car", "bicycle", "was", "sold", "query", ":",
 ];
 const TEXTS: [&str; 4] = ["red car", "", "the blue bicycle was sold", "car"];
@@ -33,16 +33,16 @@ fn write_json(dir: &Path, name: &str, value: &serde_json::Value) {
 /// Writes the model in a hub's layout of an embedding model.
 pub(super) fn folder(tiny: &Tiny, kind: &str) -> TempDir {
     let head = if kind == "bert" { "" } else { "roberta." };
-    folder_named(tiny, kind, |name| {
+    folder_with_names(tiny, kind, |name| {
         (!name.starts_with("head.")).then(|| format!("{head}{name}"))
     })
 }
 
 /// Writes the model with its weights under other names, and omits those without a name.
-pub(super) fn folder_named(tiny: &Tiny, kind: &str, rename: impl Fn(&str) -> Option<String>) -> TempDir {
+pub(super) fn folder_with_names(tiny: &Tiny, kind: &str, rename: impl Fn(&str) -> Option<String>) -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = json!({
-        "model_type": kind, "vocab_size": WORDS.len(), "hidden_size": Tiny::HIDDEN, "hidden_act": "gelu",
+        "model_type": kind, "vocab_size": VOCABULARY.len(), "hidden_size": Tiny::HIDDEN, "hidden_act": "gelu",
         "num_hidden_layers": Tiny::LAYERS, "num_attention_heads": Tiny::HEADS,
         "intermediate_size": Tiny::INNER, "max_position_embeddings": Tiny::POSITIONS, "type_vocab_size": 2,
         "layer_norm_eps": Tiny::EPS, "pad_token_id": 0, "initializer_range": 0.02,
@@ -58,7 +58,7 @@ pub(super) fn folder_named(tiny: &Tiny, kind: &str, rename: impl Fn(&str) -> Opt
         })
         .collect();
     candle_core::safetensors::save(&tensors, dir.path().join("model.safetensors")).expect("a fresh folder");
-    let vocab = (0_u32..).zip(WORDS).map(|(id, word)| (word.to_owned(), id));
+    let vocab = (0_u32..).zip(VOCABULARY).map(|(id, word)| (word.to_owned(), id));
     let model = WordPiece::builder()
         .vocab(vocab.collect::<HashMap<_, _, _>>())
         .unk_token("[UNK]".to_owned())
@@ -80,8 +80,8 @@ fn open(dir: &Path) -> BertEmbedder {
     BertEmbedder::open(dir, BertSettings::default()).expect("the folder is whole")
 }
 
-pub(super) fn words(text: &str) -> Vec<usize> {
-    let id = |word: &str| WORDS.iter().position(|known| *known == word).unwrap_or(1);
+pub(super) fn token_ids(text: &str) -> Vec<usize> {
+    let id = |word: &str| VOCABULARY.iter().position(|known| *known == word).unwrap_or(1);
     text.split_whitespace().map(id).collect()
 }
 
@@ -91,7 +91,7 @@ pub(super) async fn assert_reads_nothing(reranker: &dyn Reranker) {
 }
 
 pub(super) fn ids(text: &str) -> Vec<usize> {
-    [&[2], &*words(text), &[3]].concat()
+    [&[2], &*token_ids(text), &[3]].concat()
 }
 
 async fn assert_matches_reference(embedder: &BertEmbedder, tiny: &Tiny, first_token: bool, offset: usize) {
@@ -120,14 +120,14 @@ async fn assert_matches_reference(embedder: &BertEmbedder, tiny: &Tiny, first_to
 
 #[tokio::test]
 async fn bert_with_mean_pooling_matches_the_reference() {
-    let tiny = Tiny::random(7, WORDS.len());
+    let tiny = Tiny::random(7, VOCABULARY.len());
     let dir = folder(&tiny, "bert");
     assert_matches_reference(&open(dir.path()), &tiny, false, 0).await;
 }
 
 #[tokio::test]
 async fn first_token_pooling_is_read_from_the_folder() {
-    let tiny = Tiny::random(8, WORDS.len());
+    let tiny = Tiny::random(8, VOCABULARY.len());
     let dir = folder(&tiny, "bert");
     let mean = open(dir.path());
     write_json(
@@ -142,14 +142,14 @@ async fn first_token_pooling_is_read_from_the_folder() {
 
 #[tokio::test]
 async fn roberta_counts_positions_from_the_one_after_the_padding() {
-    let tiny = Tiny::random(9, WORDS.len());
+    let tiny = Tiny::random(9, VOCABULARY.len());
     let dir = folder(&tiny, "xlm-roberta");
     assert_matches_reference(&open(dir.path()), &tiny, false, 1).await;
 }
 
 #[tokio::test]
 async fn a_vector_does_not_depend_on_its_batch() {
-    let dir = folder(&Tiny::random(10, WORDS.len()), "bert");
+    let dir = folder(&Tiny::random(10, VOCABULARY.len()), "bert");
     let embedder = open(dir.path());
     let long = "red car was sold ".repeat(50);
     let texts: Vec<&str> = (0..100)
@@ -176,7 +176,7 @@ async fn a_vector_does_not_depend_on_its_batch() {
 
 #[tokio::test]
 async fn prefixes_come_from_the_settings_or_from_the_folder() {
-    let dir = folder(&Tiny::random(11, WORDS.len()), "bert");
+    let dir = folder(&Tiny::random(11, VOCABULARY.len()), "bert");
     let plain = open(dir.path());
     let set = BertSettings {
         query_prefix: Some("query : ".to_owned()),
@@ -239,7 +239,7 @@ async fn an_e5_model_gets_its_prefixes_from_its_name() {
     ] {
         assert_eq!(BertSettings::of_hub_id(id), wanted, "{id}");
     }
-    let dir = folder(&Tiny::random(16, WORDS.len()), "bert");
+    let dir = folder(&Tiny::random(16, VOCABULARY.len()), "bert");
     let plain = open(dir.path());
     let wanted = plain.embed(&["query : car"], EmbedPurpose::Passage).await;
     // Newer tools write empty prompts into every folder.
@@ -257,7 +257,7 @@ async fn an_e5_model_gets_its_prefixes_from_its_name() {
 
 #[tokio::test]
 async fn a_query_does_not_queue_behind_passages() {
-    let dir = folder(&Tiny::random(12, WORDS.len()), "bert");
+    let dir = folder(&Tiny::random(12, VOCABULARY.len()), "bert");
     let embedder = open(dir.path());
     let _busy = embedder
         .passages
@@ -269,7 +269,7 @@ async fn a_query_does_not_queue_behind_passages() {
 
 #[test]
 fn the_models_name_depends_on_its_content_alone() {
-    let tiny = Tiny::random(13, WORDS.len());
+    let tiny = Tiny::random(13, VOCABULARY.len());
     let (here, there) = (folder(&tiny, "bert"), folder(&tiny, "bert"));
     // A hash map's order changes the weights file, but not its content.
     std::fs::copy(
@@ -283,13 +283,13 @@ fn the_models_name_depends_on_its_content_alone() {
     )
     .expect("fresh");
     assert_eq!(open(here.path()).id(), open(there.path()).id());
-    let other = folder(&Tiny::random(14, WORDS.len()), "bert");
+    let other = folder(&Tiny::random(14, VOCABULARY.len()), "bert");
     assert_ne!(open(here.path()).id(), open(other.path()).id());
 }
 
 #[test]
 fn an_unusable_folder_is_refused_with_the_reason() {
-    let dir = folder(&Tiny::random(15, WORDS.len()), "bert");
+    let dir = folder(&Tiny::random(15, VOCABULARY.len()), "bert");
     let refused =
         || BertEmbedder::open(dir.path(), BertSettings::default()).expect_err("the folder is spoilt");
 

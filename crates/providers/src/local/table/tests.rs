@@ -11,7 +11,7 @@ use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::normalizers::BertNormalizer;
 use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 
-use super::words::{FILE as WORDS, HEADER_BYTES as WORDS_HEADER_BYTES, Words};
+use super::translations::{FILE as WORDS, HEADER_BYTES as WORDS_HEADER_BYTES, Translations};
 use super::{DIMS, FILE, HEADER_BYTES, PART_DIMS, TEXT_BYTES_MAX, Table, Vocab};
 
 /// The `tokenizers` crate's tokenizer with the table's vocabulary.
@@ -37,7 +37,7 @@ fn reference() -> &'static Tokenizer {
 
 fn pieces(text: &str) -> Vec<u32> {
     let mut pieces = Vec::new();
-    Vocab::words(text, &mut |word| {
+    Vocab::each_word(text, &mut |word| {
         Table::get()
             .vocab
             .cut(word, &mut |piece| pieces.push(u32::from(piece)));
@@ -120,20 +120,20 @@ proptest! {
 fn the_file_of_other_languages_words_is_complete() {
     let digest = Sha256::digest(&WORDS[WORDS_HEADER_BYTES..]);
     assert_eq!(&WORDS[16..WORDS_HEADER_BYTES], digest.as_slice());
-    assert!(Words::parse(WORDS).is_some());
+    assert!(Translations::parse(WORDS).is_some());
     assert!(
-        Words::parse(&WORDS[..WORDS.len() - 1]).is_none(),
+        Translations::parse(&WORDS[..WORDS.len() - 1]).is_none(),
         "a torn file must not pass"
     );
-    assert!(Words::parse(&WORDS[1..]).is_none());
-    assert!(Words::parse(b"").is_none());
+    assert!(Translations::parse(&WORDS[1..]).is_none());
+    assert!(Translations::parse(b"").is_none());
 }
 
 #[test]
 fn every_word_of_another_language_has_pieces_of_the_table() {
     let rows = Table::get().rows.len();
     let (mut words, mut last) = (0, None);
-    for (hash, meaning) in Table::get().words.all() {
+    for (hash, meaning) in Table::get().translations.all() {
         assert!(last < Some(hash), "the search needs rising hashes");
         assert!(meaning.pieces.iter().all(|piece| usize::from(*piece) < rows));
         (words, last) = (words + 1, Some(hash));

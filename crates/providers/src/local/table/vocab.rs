@@ -74,7 +74,7 @@ impl Vocab {
     }
 
     /// Calls `found` with each word of a text, in lower case and without accents, in order.
-    pub(super) fn words(text: &str, found: &mut impl FnMut(&str)) {
+    pub(super) fn each_word(text: &str, found: &mut impl FnMut(&str)) {
         let mut lower = String::new();
         for chunk in text
             .split([' ', '\t', '\n', '\r'])

@@ -29,7 +29,7 @@ fn wait_for_the_end_of(place: &str) {
 }
 
 /// Makes a call that times out.
-async fn given_up(engine: &CommandEngine, clock: &ManualClock) {
+async fn timed_out(engine: &CommandEngine, clock: &ManualClock) {
     let items = [user("hi")];
     let wait = async {
         clock.sleeping(1).await;
@@ -96,11 +96,11 @@ async fn an_error_fails_only_its_call() {
 async fn a_hanging_program_times_out_and_is_ended_after_a_while() {
     let (engine, clock, place) = started("hang").await;
     for _ in 0..2 {
-        given_up(&engine, &clock).await;
+        timed_out(&engine, &clock).await;
     }
     assert_eq!(format!("/proc/{}", engine.info().id), place);
     clock.advance(Duration::from_secs(30));
-    given_up(&engine, &clock).await;
+    timed_out(&engine, &clock).await;
     wait_for_the_end_of(&place);
     engine.bootstrap(&turn("ann/chat")).await.expect("another starts");
     assert_ne!(format!("/proc/{}", engine.info().id), place);
@@ -109,7 +109,7 @@ async fn a_hanging_program_times_out_and_is_ended_after_a_while() {
 #[tokio::test]
 async fn a_late_answer_reaches_no_call() {
     let (engine, clock, _) = started("late").await;
-    given_up(&engine, &clock).await;
+    timed_out(&engine, &clock).await;
     let items = [user("the second")];
     let assembled = assemble(&engine, &items).await.expect("it answers");
     assert!(same(&assembled, &items));

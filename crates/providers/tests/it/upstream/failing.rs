@@ -58,7 +58,7 @@ async fn an_answer_is_passed_on_unchanged_and_not_requested_again() {
         let answer = upstream(&server.url("/v1"), clock.clone()).send(request()).await;
         let answer = answer.expect("it answers");
         assert_eq!((answer.status, answer.header("retry-after")), (status, Some("7")));
-        assert_eq!(whole(answer).await, b"busy");
+        assert_eq!(body_of(answer).await, b"busy");
         assert_eq!((clock.waits(), server.requests().len()), (vec![], 1), "{status}");
     }
 }

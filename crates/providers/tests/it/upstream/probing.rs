@@ -23,7 +23,7 @@ fn probed(kind: Kind, window_tokens: Option<usize>, slots: Option<u32>) -> Probe
     }
 }
 
-fn named(model: &str, probed: &Probed) -> Probed {
+fn with_model(model: &str, probed: &Probed) -> Probed {
     Probed {
         model: Some(model.to_owned()),
         ..probed.clone()
@@ -52,22 +52,22 @@ fn servers() -> Vec<(Value, Probed)> {
         ),
         (
             json!({ "/api/v0/models": lm_studio }),
-            named("b-c", &probed(Kind::LmStudio, Some(32_768), None)),
+            with_model("b-c", &probed(Kind::LmStudio, Some(32_768), None)),
         ),
         (
             json!({ "/props": { "default_generation_settings": { "n_ctx": 8192 }, "model_path": "C:\\models\\Qwen3-8B-Q4_K_M.gguf" } }),
-            named("Qwen3-8B-Q4_K_M", &probed(Kind::LlamaCpp, Some(8192), None)),
+            with_model("Qwen3-8B-Q4_K_M", &probed(Kind::LlamaCpp, Some(8192), None)),
         ),
         (
             json!({ "/api/v0/models": { "data": [
                 { "id": "gpt-oss-20b", "type": "llm", "max_context_length": 131_072, "loaded_context_length": 4096 },
                 { "id": "other", "type": "llm", "max_context_length": 131_072 },
             ] } }),
-            named("gpt-oss-20b", &probed(Kind::LmStudio, Some(4096), None)),
+            with_model("gpt-oss-20b", &probed(Kind::LmStudio, Some(4096), None)),
         ),
         (
             json!({ "/version": version, "/v1/models": { "data": [{ "id": "mine", "root": "meta-llama/Llama-3.1-8B", "max_model_len": 4096 }] } }),
-            named("Llama-3.1-8B", &probed(Kind::Vllm, Some(4096), None)),
+            with_model("Llama-3.1-8B", &probed(Kind::Vllm, Some(4096), None)),
         ),
         (
             json!({ "/api/version": version }),

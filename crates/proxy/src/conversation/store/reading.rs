@@ -15,8 +15,8 @@ impl Store {
     /// The owner's own names of the conversations, in descending order.
     pub(crate) async fn list(&self, party: &Party, limit: usize) -> Result<Vec<String>, LedgerError> {
         let beginning = format!("{}/", party.owner.id);
-        let mut found = self.logs.named(&party.scope, &beginning, limit).await?;
-        found.extend(self.logs.named(&party.scope, BEGINNING, UNNAMED_MAX).await?);
+        let mut found = self.logs.by_prefix(&party.scope, &beginning, limit).await?;
+        found.extend(self.logs.by_prefix(&party.scope, BEGINNING, UNNAMED_MAX).await?);
         found.retain(|(_, owner)| *owner == party.owner);
         found.sort_unstable_by(|(left, _), (right, _)| right.cmp(left));
         let names = found.iter().map(|(session, _)| {

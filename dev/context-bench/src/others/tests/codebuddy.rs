@@ -43,7 +43,7 @@ fn talk(count: usize) -> Vec<Item> {
         .collect()
 }
 
-fn told(items: &[Item]) -> String {
+fn text_of(items: &[Item]) -> String {
     items.iter().map(Item::prose).collect::<Vec<_>>().join("\n")
 }
 
@@ -83,11 +83,11 @@ fn cm_11_hard_truncation() {
     let view = pressed(&items, 260);
     assert!(view.contains(&user("and now?")));
     assert!(
-        view.len() >= 3 && told(&view).contains("... [truncated]"),
+        view.len() >= 3 && text_of(&view).contains("... [truncated]"),
         "{}",
-        told(&view)
+        text_of(&view)
     );
-    assert!(!told(&view).contains(&"a long answer ".repeat(20)));
+    assert!(!text_of(&view).contains(&"a long answer ".repeat(20)));
 }
 
 #[test]

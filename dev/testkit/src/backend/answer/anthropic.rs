@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::Reply;
 use super::super::prompt::input_of;
-use super::{Answer, Usage, model, named, pieces};
+use super::{Answer, Usage, model, pieces, typed_event};
 
 pub(in super::super) fn answer(request: &Value, reply: &Reply, usage: &Usage) -> Answer {
     let stop = if reply.calls.is_empty() {
@@ -41,7 +41,7 @@ pub(in super::super) fn answer(request: &Value, reply: &Reply, usage: &Usage) ->
             "usage": {"output_tokens": usage.generated},
         }));
         events.push(json!({"type": "message_stop"}));
-        return Answer::events(events.iter().map(named));
+        return Answer::events(events.iter().map(typed_event));
     }
     message["content"] = content(reply).into();
     message["stop_reason"] = json!(stop);

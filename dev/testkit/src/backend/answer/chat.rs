@@ -39,7 +39,7 @@ pub(in super::super) fn answer(request: &Value, reply: &Reply, usage: &Usage) ->
             .map(|call| tool_call(call, &call.arguments))
             .collect();
     }
-    whole(
+    complete_answer(
         request,
         "chat.completion",
         json!({"index": 0, "message": message, "finish_reason": finish}),
@@ -56,7 +56,7 @@ pub(in super::super) fn completion(request: &Value, reply: &Reply, usage: &Usage
         choices.push(choice("", json!("stop")));
         return stream(request, "text_completion", choices, usage);
     }
-    whole(
+    complete_answer(
         request,
         "text_completion",
         choice(&reply.text, json!("stop")),
@@ -81,7 +81,7 @@ fn object(request: &Value, name: &str, choices: &[Value]) -> Value {
     json!({"id": "fake-1", "object": name, "created": 0, "model": model(request), "choices": choices})
 }
 
-fn whole(request: &Value, name: &str, choice: Value, usage: &Usage) -> Answer {
+fn complete_answer(request: &Value, name: &str, choice: Value, usage: &Usage) -> Answer {
     let mut answer = object(request, name, &[choice]);
     answer["usage"] = usage.openai();
     usage.time(&mut answer);

@@ -4,7 +4,7 @@ use prefix::Digest;
 use serde_json::{Value, json};
 
 use super::super::Reply;
-use super::{Answer, Usage, model, named, pieces};
+use super::{Answer, Usage, model, pieces, typed_event};
 
 pub(in super::super) fn answer(request: &Value, id: &str, items: &[Value], usage: &Usage) -> Answer {
     let mut told = json!({
@@ -44,7 +44,7 @@ pub(in super::super) fn answer(request: &Value, id: &str, items: &[Value], usage
     for (number, event) in events.iter_mut().enumerate() {
         event["sequence_number"] = json!(number);
     }
-    Answer::events(events.iter().map(named))
+    Answer::events(events.iter().map(typed_event))
 }
 
 /// The model's answer, as items.

@@ -56,7 +56,7 @@ async fn sent(ledger: &impl Ledger, session: &SessionKey, client_id: &str) -> (S
 }
 
 /// A ledger that adopts another's data knows the same messages, and the deleted ones.
-pub async fn what_was_carried_is_known_elsewhere(ledger: &impl Ledger) {
+pub async fn carried_messages_are_known_elsewhere(ledger: &impl Ledger) {
     let (here, there) = (session("a", "s"), session("b", "s"));
     let messages = vec![
         with_client_id(says(&here, "ann", "m1", 0), "c1"),
@@ -88,7 +88,7 @@ pub async fn what_was_carried_is_known_elsewhere(ledger: &impl Ledger) {
 }
 
 /// A message adopted without its client id is recognised by its content.
-pub async fn what_comes_without_its_client_id_is_known(ledger: &impl Ledger) {
+pub async fn a_message_without_its_client_id_is_recognised(ledger: &impl Ledger) {
     let s = session("b", "s");
     adopt(
         ledger,
@@ -112,7 +112,7 @@ pub async fn what_comes_without_its_client_id_is_known(ledger: &impl Ledger) {
 }
 
 /// Existing data stays as it is; another owner of a segment is added.
-pub async fn what_is_adopted_is_there_once(ledger: &impl Ledger) {
+pub async fn an_adopted_segment_is_there_once(ledger: &impl Ledger) {
     let (s, other) = (session("b", "s"), session("b", "other"));
     let none = BTreeSet::new();
     let told = [("m1", Some("c1")), ("m2", None)];
@@ -145,7 +145,7 @@ pub async fn what_is_adopted_is_there_once(ledger: &impl Ledger) {
 }
 
 /// A user's buffered and unwritten messages are counted, separately for each scope.
-pub async fn everybody_who_waits_is_counted(ledger: &impl Ledger) {
+pub async fn waiting_messages_are_counted_by_user(ledger: &impl Ledger) {
     let (s, foreign) = (session("a", "s"), session("b", "s"));
     let said = vec![
         new(says(&s, "ann", "m1", 1)),

@@ -125,7 +125,7 @@ fn append(before: Option<&FileRecord>, after: FileRecord) -> FileAppend {
 }
 
 /// Exactly the files that have a problem.
-pub async fn broken_files_are_named(ledger: &impl Ledger) {
+pub async fn broken_files_are_listed(ledger: &impl Ledger) {
     let broken = |path: &str| FileRecord {
         problem: Some(format!("`{path}` is broken")),
         ..file(path, 1, &[])
@@ -202,7 +202,7 @@ pub async fn facts_and_users_are_listed(ledger: &impl Ledger) {
 
 /// Files with a shared mark are listed in the order in which they were first recorded, also after they are
 /// recorded again.
-pub async fn files_that_share_are_named(ledger: &impl Ledger) {
+pub async fn files_that_share_are_listed(ledger: &impl Ledger) {
     let shared = |text: &str| {
         let mut file = file(text, 1, &[("ep_1", 1)]);
         file.marks[0].is_shared = true;

@@ -229,7 +229,7 @@ pub async fn words_are_found_in_any_script(ledger: &impl Conversations) {
 }
 
 /// A replacement: the item's record and its announcement get other texts, and a new record says so.
-pub async fn what_is_replaced_is_not_found(ledger: &impl Conversations) {
+pub async fn a_replaced_record_is_not_found(ledger: &impl Conversations) {
     let s = session("a", "s");
     let records = vec![item(0, "the needle"), note("about the needle"), item(1, "rest")];
     add(ledger, &s, 0, records).await;
@@ -281,7 +281,7 @@ pub async fn a_replacement_is_all_or_none(ledger: &impl Conversations) {
 }
 
 /// A fork has the records so far and their owner; then each changes independently.
-pub async fn forks_do_not_know_each_other(ledger: &impl Conversations) {
+pub async fn forks_are_independent(ledger: &impl Conversations) {
     let (s, fork) = (session("a", "s"), session("a", "fork"));
     let records = vec![item(0, "shared"), note("between"), item(1, "left out")];
     let keyed = ledger.append(&s, &ann(), 0, Some("k"), records).await;
@@ -356,7 +356,10 @@ pub async fn conversations_are_listed_by_the_beginning_of_their_names(ledger: &i
         add(ledger, &key, 0, vec![note("n")]).await;
     }
     let named = |beginning: &'static str, limit| async move {
-        let found = ledger.named(&scope("a"), beginning, limit).await.expect("lists");
+        let found = ledger
+            .by_prefix(&scope("a"), beginning, limit)
+            .await
+            .expect("lists");
         assert!(found.iter().all(|(_, owner)| *owner == ann()));
         found
             .into_iter()

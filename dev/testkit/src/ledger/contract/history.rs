@@ -194,7 +194,7 @@ pub async fn versions_are_found(ledger: &impl History) {
 }
 
 /// A state from before the history is recorded when it is first replaced, without an author.
-pub async fn what_stood_before_is_nobodys(ledger: &impl History) {
+pub async fn a_state_before_the_history_has_no_author(ledger: &impl History) {
     let made = ledger
         .announce(
             target(run("r_1")),
@@ -231,7 +231,7 @@ pub async fn what_stood_before_is_nobodys(ledger: &impl History) {
 }
 
 /// A process that dies between an announcement and its write leaves a version that its file may have or not.
-pub async fn a_file_tells_what_was_written(ledger: &impl History) {
+pub async fn a_file_settles_its_versions(ledger: &impl History) {
     let steps = [
         ("written", "one", vec![step("r", "", "one")]),
         ("not", "", Vec::new()),
@@ -352,7 +352,7 @@ pub async fn erased_versions_are_gone(ledger: &impl History) {
 }
 
 /// Each owner's versions are separate.
-pub async fn versions_are_somebodys(ledger: &impl History) {
+pub async fn versions_belong_to_their_owners(ledger: &impl History) {
     let elsewhere = NewVersion {
         key: VersionKey {
             path: "README.md".into(),

@@ -279,7 +279,7 @@ pub async fn nothing_waits_beyond_a_start(ledger: &impl Ledger) {
 }
 
 /// A worker without a lease changes nothing.
-pub async fn what_was_not_leased_does_not_end(ledger: &impl Ledger) {
+pub async fn a_job_without_lease_does_not_end(ledger: &impl Ledger) {
     let s = session("a", "s");
     ledger
         .enqueue(vec![job("j1", JobKind::MemoryAdd, &s)], at(1))

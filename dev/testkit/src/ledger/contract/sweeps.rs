@@ -13,16 +13,16 @@ use crate::ledger::samples::{
 
 /// Runs each of these functions on a ledger of its own.
 pub async fn check_all<L: Ledger>(fresh: &impl Fn() -> L) {
-    a_session_goes_whole(&fresh()).await;
+    a_session_goes_with_all_its_rows(&fresh()).await;
     an_owner_goes_with_the_talk_of_her_own(&fresh()).await;
-    an_owner_leaves_what_others_remember(&fresh()).await;
+    an_owner_leaves_messages_that_others_remember(&fresh()).await;
     an_owner_goes_out_of_one_session(&fresh()).await;
     answers_stay_with_the_user_whose_words_are_gone(&fresh()).await;
     an_agent_goes_as_sender_and_as_owner(&fresh()).await;
     a_scope_goes_and_no_other(&fresh()).await;
-    single_messages_go_with_what_they_leave_empty(&fresh()).await;
+    single_messages_go_with_emptied_memcells(&fresh()).await;
     a_deleted_client_id_is_left_out(&fresh()).await;
-    what_is_left_out_leaves_nothing(&fresh()).await;
+    left_out_messages_leave_nothing(&fresh()).await;
 }
 
 fn forgotten(messages: usize, cells: &[&str]) -> Forgotten {
@@ -70,7 +70,7 @@ async fn jobs_left(ledger: &impl Ledger, app: &str) -> Vec<String> {
 }
 
 /// Buffer, memcells, jobs, client ids: everything of one session, nothing of another.
-async fn a_session_goes_whole(ledger: &impl Ledger) {
+async fn a_session_goes_with_all_its_rows(ledger: &impl Ledger) {
     let (s, other, foreign) = (session("a", "s"), session("a", "other"), session("b", "s"));
     let messages = vec![
         with_client_id(says(&s, "ann", "m1", 1), "c1"),
@@ -160,7 +160,7 @@ async fn a_deleted_client_id_is_left_out(ledger: &impl Ledger) {
 }
 
 /// A session whose messages were all left out has no buffer, and no append brings a deleted title back.
-async fn what_is_left_out_leaves_nothing(ledger: &impl Ledger) {
+async fn left_out_messages_leave_nothing(ledger: &impl Ledger) {
     let (s, renamed) = (session("a", "s"), session("a", "renamed"));
     for of in [&s, &renamed] {
         let said = vec![with_client_id(says(of, "ann", of.session.as_str(), 1), "c1")];
@@ -239,7 +239,7 @@ async fn an_owner_goes_with_the_talk_of_her_own(ledger: &impl Ledger) {
 }
 
 /// If others speak or remember, only the owner's messages and name are deleted.
-async fn an_owner_leaves_what_others_remember(ledger: &impl Ledger) {
+async fn an_owner_leaves_messages_that_others_remember(ledger: &impl Ledger) {
     let shared = session("a", "shared");
     let said = [
         ("ann", "s1"),
@@ -426,7 +426,7 @@ async fn a_scope_goes_and_no_other(ledger: &impl Ledger) {
 
 /// Messages are deleted from buffer and memcells; an empty memcell with its job, an empty session with
 /// everything.
-async fn single_messages_go_with_what_they_leave_empty(ledger: &impl Ledger) {
+async fn single_messages_go_with_emptied_memcells(ledger: &impl Ledger) {
     let s = session("a", "s");
     accept(
         ledger,

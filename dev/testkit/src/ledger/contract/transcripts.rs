@@ -436,7 +436,7 @@ pub async fn messages_are_found_by_id_in_their_scope(ledger: &impl Ledger) {
 }
 
 /// A session is open while its buffer is not empty, and a retry adds nothing to it.
-pub async fn what_is_buffered_is_counted(ledger: &impl Ledger) {
+pub async fn buffered_messages_are_counted(ledger: &impl Ledger) {
     let sessions = [session("a", "s1"), session("b", "s2"), session("a", "s3")];
     for (s, now) in sessions.iter().zip([30, 10, 20]) {
         let id = format!("{}-1", s.session);

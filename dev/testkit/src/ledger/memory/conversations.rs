@@ -213,7 +213,7 @@ impl Conversations for MemoryLedger {
         self.call(|state| Ok(state.find(conversation, words, limit)))
     }
 
-    async fn named(
+    async fn by_prefix(
         &self,
         scope: &Scope,
         beginning: &str,

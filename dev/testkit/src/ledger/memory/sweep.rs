@@ -120,7 +120,7 @@ impl State {
 
     /// Deletes messages, then empty memcells with their jobs and empty sessions with theirs.
     fn erase(&mut self, gone: impl Fn(&Message) -> bool) -> Forgotten {
-        self.note_words(&gone);
+        self.note_forgotten(&gone);
         let before = self.messages.len();
         let erased = self.messages.iter().filter(|m| gone(&m.message));
         let touched: BTreeSet<SessionKey> = erased.clone().map(|m| m.message.session.clone()).collect();

@@ -3,14 +3,14 @@
 //! Owns: these clauses. Never: the clauses for every owner.
 
 use model::{Entry, Name, Owner, Scope};
-use ports::{Edit, ORIGINALS, Shelf, TAXONOMY, VaultError};
+use ports::{Edit, LibraryFiles, ORIGINALS, TAXONOMY, VaultError};
 
 use super::super::samples::fact;
 use super::{ANN, Fixture, entries, path, read};
 
 /// `Put` appends an entry that the file does not have; a file without entries is removed, unless a person
 /// wrote in it.
-pub async fn puts_and_takes_the_last(fixture: &impl Fixture) {
+pub async fn puts_entries_and_removes_the_last(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let [one, two] = ["af_1", "af_2"].map(|id| fact("ann", id, "2023-05-08", id));
     vault
@@ -36,7 +36,7 @@ pub async fn puts_and_takes_the_last(fixture: &impl Fixture) {
 }
 
 /// Library files next to memory: separate for each library, only in two places, removed with the library.
-pub async fn keeps_a_shelf(fixture: &impl Fixture, shelf: &dyn Shelf) {
+pub async fn keeps_library_files(fixture: &impl Fixture, shelf: &dyn LibraryFiles) {
     let [ours, theirs] = ["ours", "theirs"].map(|name| Owner::library(Name::parse(name).expect("a name")));
     let scope = Scope::default();
     let file = "originals/d_1/a b.pdf";

@@ -19,17 +19,17 @@ pub async fn holds<F: Fixture, P: Pages + VaultWriter + ?Sized>(
     pages: impl Fn(&F) -> &P,
 ) {
     let opened = open().await;
-    puts_a_page_only_over_what_was_read(&opened, pages(&opened)).await;
+    replaces_only_the_page_that_was_read(&opened, pages(&opened)).await;
     let opened = open().await;
     keeps_the_previous_version(&opened, pages(&opened)).await;
     let opened = open().await;
     keeps_owners_and_pages_apart(pages(&opened)).await;
     let opened = open().await;
-    remembers_what_was_made(pages(&opened)).await;
+    remembers_generated_ids(pages(&opened)).await;
     let opened = open().await;
     is_no_memory_file(&opened, pages(&opened)).await;
     let opened = open().await;
-    gives_a_page_that_is_no_text_to_nobody(&opened, pages(&opened)).await;
+    refuses_a_page_that_is_no_text(&opened, pages(&opened)).await;
 }
 
 async fn page(pages: &(impl Pages + VaultWriter + ?Sized), page: Page) -> Option<String> {
@@ -47,7 +47,7 @@ async fn put(pages: &(impl Pages + VaultWriter + ?Sized), before: Option<&str>, 
 }
 
 /// A page that a person saved meanwhile stays.
-pub async fn puts_a_page_only_over_what_was_read(
+pub async fn replaces_only_the_page_that_was_read(
     fixture: &impl Fixture,
     pages: &(impl Pages + VaultWriter + ?Sized),
 ) {
@@ -124,7 +124,7 @@ pub async fn keeps_owners_and_pages_apart(pages: &(impl Pages + VaultWriter + ?S
 }
 
 /// The ids of generated memories belong to the owner and are removed with the owner.
-pub async fn remembers_what_was_made(pages: &(impl Pages + VaultWriter + ?Sized)) {
+pub async fn remembers_generated_ids(pages: &(impl Pages + VaultWriter + ?Sized)) {
     let scope = Scope::default();
     let made = async |name: &str| pages.made(&scope, &user(name)).await.expect("reads");
     assert_eq!(made("ann").await, BTreeSet::new());
@@ -152,7 +152,7 @@ pub async fn is_no_memory_file(fixture: &impl Fixture, pages: &(impl Pages + Vau
 }
 
 /// Bytes that are no UTF-8 are neither read nor written over.
-pub async fn gives_a_page_that_is_no_text_to_nobody(
+pub async fn refuses_a_page_that_is_no_text(
     fixture: &impl Fixture,
     pages: &(impl Pages + VaultWriter + ?Sized),
 ) {

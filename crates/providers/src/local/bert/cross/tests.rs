@@ -5,11 +5,11 @@ use tempfile::TempDir;
 
 use super::super::OpenError;
 use super::super::tests::forward::Tiny;
-use super::super::tests::{WORDS, assert_reads_nothing, folder_named, words};
+use super::super::tests::{VOCABULARY, assert_reads_nothing, folder_with_names, token_ids};
 use super::CrossEncoder;
 
 /// A weight's name in a family.
-fn named(kind: &str, name: &str) -> String {
+fn weight_name(kind: &str, name: &str) -> String {
     let (prefix, dense, out) = match kind {
         "bert" => ("bert", "bert.pooler.dense", "classifier"),
         _ => ("roberta", "classifier.dense", "classifier.out_proj"),
@@ -24,11 +24,11 @@ fn named(kind: &str, name: &str) -> String {
 }
 
 fn folder(tiny: &Tiny, kind: &str) -> TempDir {
-    folder_named(tiny, kind, |name| Some(named(kind, name)))
+    folder_with_names(tiny, kind, |name| Some(weight_name(kind, name)))
 }
 
 fn expected(tiny: &Tiny, kind: &str, query: &str, passage: &str) -> f32 {
-    let (query, passage) = (words(query), words(passage));
+    let (query, passage) = (token_ids(query), token_ids(passage));
     let ids = [&[2], &*query, &[3], &*passage, &[3]].concat();
     let (second, offset) = if kind == "bert" { (1, 0) } else { (0, 1) };
     let kinds = [vec![0; query.len() + 2], vec![second; passage.len() + 1]].concat();
@@ -47,7 +47,7 @@ async fn scores_match_the_reference_in_both_families() {
     // More than one batch.
     passages.extend(["blue car was sold"; 20]);
     for kind in ["bert", "xlm-roberta"] {
-        let tiny = Tiny::random(21, WORDS.len());
+        let tiny = Tiny::random(21, VOCABULARY.len());
         let dir = folder(&tiny, kind);
         let reranker = CrossEncoder::open(dir.path()).expect("the folder is whole");
         let scores = reranker
@@ -72,7 +72,7 @@ async fn scores_match_the_reference_in_both_families() {
 
 #[tokio::test]
 async fn a_passage_is_cut_at_the_models_limit() {
-    let tiny = Tiny::random(22, WORDS.len());
+    let tiny = Tiny::random(22, VOCABULARY.len());
     let dir = folder(&tiny, "bert");
     let reranker = CrossEncoder::open(dir.path()).expect("the folder is whole");
     let scores = reranker
@@ -91,11 +91,11 @@ async fn a_passage_is_cut_at_the_models_limit() {
 
 #[test]
 fn a_model_without_a_single_score_is_refused() {
-    let tiny = Tiny::random(23, WORDS.len());
-    let headless = folder_named(&tiny, "bert", |name| {
-        (!name.starts_with(Tiny::HEAD_OUT)).then(|| named("bert", name))
+    let tiny = Tiny::random(23, VOCABULARY.len());
+    let headless = folder_with_names(&tiny, "bert", |name| {
+        (!name.starts_with(Tiny::HEAD_OUT)).then(|| weight_name("bert", name))
     });
-    let mut wide = Tiny::random(23, WORDS.len());
+    let mut wide = Tiny::random(23, VOCABULARY.len());
     let classes = [("weight", vec![3, Tiny::HIDDEN]), ("bias", vec![3])];
     for (name, shape) in classes {
         let values = vec![0.5; shape.iter().product()];

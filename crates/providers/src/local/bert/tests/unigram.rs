@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{BertEmbedder, BertSettings, Tiny, WORDS, folder};
+use super::{BertEmbedder, BertSettings, Tiny, VOCABULARY, folder};
 
 /// Made by `SentencePiece` from words of seven languages, and by `transformers` as for `XLM-RoBERTa`.
 const TOKENIZER: &str = include_str!("unigram.json");
@@ -30,7 +30,7 @@ fn pieces_equal_those_of_sentencepiece() {
         { "type": "Metaspace", "replacement": "▁", "add_prefix_space": true },
     ] });
     for (tokenizer, name) in [(newer, "newer"), (older, "older")] {
-        let dir = folder(&Tiny::random(31, WORDS.len()), "xlm-roberta");
+        let dir = folder(&Tiny::random(31, VOCABULARY.len()), "xlm-roberta");
         let path = dir.path().join("tokenizer.json");
         std::fs::write(path, tokenizer.to_string()).expect("a fresh folder");
         let embedder = BertEmbedder::open(dir.path(), BertSettings::default()).expect("the folder is whole");

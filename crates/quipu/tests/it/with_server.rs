@@ -10,7 +10,7 @@ const TALK: &str = r#"{"role": "user", "sender_id": "ana", "session_id": "s1", "
 "#;
 
 /// Commands that change nothing, with their output on both streams.
-fn told(root: &Root) -> Vec<(String, Ran)> {
+fn outputs(root: &Root) -> Vec<(String, Ran)> {
     let search = [
         "search",
         "the parrot's name",
@@ -42,12 +42,12 @@ fn told(root: &Root) -> Vec<(String, Ran)> {
 #[test]
 fn every_command_prints_the_same_next_to_a_server() {
     let root = Root::new();
-    let file = root.aside("talk.jsonl", TALK);
+    let file = root.write_outside("talk.jsonl", TALK);
     let file = file.to_str().unwrap();
     root.json(&["import", file]);
-    let alone = told(&root);
+    let alone = outputs(&root);
     let server = root.serve();
-    for ((command, alone), (_, beside)) in alone.into_iter().zip(told(&root)) {
+    for ((command, alone), (_, beside)) in alone.into_iter().zip(outputs(&root)) {
         assert_eq!(beside, alone, "{command}");
     }
 

@@ -52,13 +52,13 @@ impl Meaning {
 
 /// The words of this binary, read from the mapped file.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct Translations {
     /// Hashes of the words, ascending.
     hashes: &'static [[u8; 4]],
     pieces: &'static [[u8; 2 * PIECES]],
 }
 
-impl Words {
+impl Translations {
     /// The words of this binary.
     pub(super) fn of_binary() -> Option<Self> {
         Self::parse(FILE)
@@ -95,7 +95,7 @@ impl Words {
         let mut foreign = 0_u32;
         let left = self.take(text, &mut |_| foreign += 1);
         let mut words = foreign;
-        Vocab::words(&left, &mut |word| {
+        Vocab::each_word(&left, &mut |word| {
             words += u32::from(word.starts_with(char::is_alphabetic));
             foreign += u32::from(self.meaning(word).is_some_and(|meaning| !meaning.is_shared));
         });

@@ -10,13 +10,13 @@ use ports::NewMessage;
 
 use super::{State, Stored};
 
-fn said(message: &Message) -> SaidMessage {
+fn digests_of(message: &Message) -> SaidMessage {
     SaidMessage::of(message, <[u8]>::to_vec)
 }
 
 fn sent<'a>(message: &Message, client_id: Option<&'a str>) -> SentMessage<'a> {
     SentMessage {
-        said: said(message),
+        said: digests_of(message),
         client_id,
         time: message.time,
     }
@@ -24,7 +24,7 @@ fn sent<'a>(message: &Message, client_id: Option<&'a str>) -> SentMessage<'a> {
 
 impl State {
     /// Records the words of messages that are about to be deleted together.
-    pub(super) fn note_words(&mut self, gone: impl Fn(&Message) -> bool) {
+    pub(super) fn note_forgotten(&mut self, gone: impl Fn(&Message) -> bool) {
         for session in self.sessions_with_messages() {
             let all: Vec<_> = self
                 .messages
@@ -35,10 +35,10 @@ impl State {
             for (at, one) in all.iter().enumerate().filter(|(_, m)| gone(&m.message)) {
                 marks.extend(sent(&one.message, one.client_id.as_deref()).marks());
                 if let Some(previous) = at.checked_sub(1) {
-                    marks.push(said(&one.message).mark_after(&said(&all[previous].message)));
+                    marks.push(digests_of(&one.message).mark_after(&digests_of(&all[previous].message)));
                 }
                 if let Some(next) = all.get(at + 1) {
-                    marks.push(said(&one.message).mark_before(&said(&next.message)));
+                    marks.push(digests_of(&one.message).mark_before(&digests_of(&next.message)));
                 }
             }
             let marks = marks.into_iter().map(|mark| (session.scope.clone(), mark));
@@ -60,7 +60,7 @@ impl State {
             .map(|new| sent(&new.message, new.client_id.as_deref()))
             .collect();
         let before = self.messages.iter().rfind(|m| &m.message.session == session);
-        let before = before.map(|m| said(&m.message));
+        let before = before.map(|m| digests_of(&m.message));
         let is_marked = |mark| Ok::<_, ()>(self.words.contains(&(session.scope.clone(), mark)));
         sent_again(before.as_ref(), &sent, is_marked).expect("it is in memory")
     }

@@ -4,7 +4,7 @@ use ports::Reranker;
 
 use super::super::BertSettings;
 use super::super::tests::forward::Tiny;
-use super::super::tests::{WORDS, assert_reads_nothing, folder, ids};
+use super::super::tests::{VOCABULARY, assert_reads_nothing, folder, ids};
 use super::LateInteraction;
 
 fn open(tiny: &Tiny, kind: &str) -> LateInteraction {
@@ -40,7 +40,7 @@ async fn likeness_matches_the_reference_in_both_families() {
     // More than one batch.
     passages.extend(["blue car was sold : query"; 20]);
     for (kind, offset) in [("bert", 0), ("xlm-roberta", 1)] {
-        let tiny = Tiny::random(31, WORDS.len());
+        let tiny = Tiny::random(31, VOCABULARY.len());
         let reranker = open(&tiny, kind);
         let found = reranker.likeness("red bicycle", &passages).await;
         for (passage, found) in passages.iter().zip(found.expect("a tiny model runs")) {
@@ -58,7 +58,7 @@ async fn likeness_matches_the_reference_in_both_families() {
 
 #[tokio::test]
 async fn equal_passages_keep_their_order_and_matching_ones_move_up() {
-    let reranker = open(&Tiny::random(32, WORDS.len()), "bert");
+    let reranker = open(&Tiny::random(32, VOCABULARY.len()), "bert");
     let falls = |scores: &[f32]| scores.windows(2).all(|pair| pair[0] > pair[1]);
     let nothing = ["", "\u{200b}", "\u{0}"].map(|query| (query, ["red car"; 12]));
     for (query, passages) in [("red car", ["was sold"; 12])].into_iter().chain(nothing) {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use markdown::Place;
 use model::{Owner, OwnerKind, Scope};
-use ports::{FileBytes, ORIGINALS, Shelf, TAXONOMY, VaultError, VaultPath};
+use ports::{FileBytes, LibraryFiles, ORIGINALS, TAXONOMY, VaultError, VaultPath};
 
 use super::MemoryVault;
 
@@ -24,7 +24,7 @@ fn path_of(scope: &Scope, library: &Owner, name: &str) -> Result<VaultPath, Vaul
 }
 
 #[async_trait]
-impl Shelf for MemoryVault {
+impl LibraryFiles for MemoryVault {
     async fn libraries(&self) -> Result<Vec<(Scope, Owner)>, VaultError> {
         drop(self.serving()?);
         let of = |path: &VaultPath| {
@@ -45,7 +45,7 @@ impl Shelf for MemoryVault {
         file: FileBytes,
     ) -> Result<VaultPath, VaultError> {
         let path = path_of(scope, library, name)?;
-        self.serving()?.put(&path, crate::reading::whole(file));
+        self.serving()?.put(&path, crate::reading::all_bytes(file));
         Ok(path)
     }
 

@@ -14,7 +14,7 @@ pub const TAXONOMY: &str = ".taxonomy.md";
 /// Files of a library that are not memory. A `name` is [`TAXONOMY`], or a path below [`ORIGINALS`] with `/` between its
 /// parts; any other, and one that leads through a link, is [`VaultError::Outside`].
 #[async_trait]
-pub trait Shelf: Send + Sync + std::fmt::Debug {
+pub trait LibraryFiles: Send + Sync + std::fmt::Debug {
     /// Every library with files in [`ORIGINALS`], in order.
     async fn libraries(&self) -> Result<Vec<(Scope, Owner)>, VaultError>;
     /// Writes a file completely or not at all, in place of an earlier one; returns its path in the vault.

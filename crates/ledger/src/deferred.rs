@@ -21,7 +21,7 @@ use crate::{make_private, schema, scrub};
 
 /// The writer, opened at the start or by the first write for which the disk has room.
 #[derive(Debug)]
-pub(crate) struct LateWriter {
+pub(crate) struct DeferredWriter {
     // The order of drops: the writer is the last to close the database, so that it removes SQLite's files.
     // Only then may another process open the ledger.
     readers: Arc<Readers>,
@@ -37,7 +37,7 @@ struct Place {
     lock: Mutex<Option<File>>,
 }
 
-impl LateWriter {
+impl DeferredWriter {
     /// Opens the ledger; an existing ledger on a full or read-only disk is opened read-only.
     pub(crate) fn open(path: &Path, copies: Arc<Copies>) -> Result<Self, LedgerError> {
         let place = Place {
@@ -140,7 +140,7 @@ impl Place {
         writer::make_durable(&connection)?;
         if scrub::is_due(&connection)? {
             match self.copies.remove_all() {
-                Ok(()) => scrub::whole(&connection)?,
+                Ok(()) => scrub::scrub_file(&connection)?,
                 Err(error) => {
                     tracing::warn!(%error, "cannot remove copies of the ledger that have deleted text; the next start retries");
                 }

@@ -4,7 +4,7 @@
 
 use super::door::Door;
 use super::sets::{self, Answer, stands};
-use super::{CommonArgs, Half, print_late, share};
+use super::{CommonArgs, Half, print_repeated, share};
 use crate::row;
 
 const SET: &str = include_str!("facts.txt");
@@ -21,17 +21,17 @@ pub(super) async fn run(args: &CommonArgs) -> anyhow::Result<()> {
         let all = of_half().count();
         row(&[
             half.to_string(),
-            share(of_half().filter(|answer| is_given(answer)).count(), all),
+            share(of_half().filter(|answer| has_answer(answer)).count(), all),
             share(of_half().filter(|answer| answer.given.is_nothing()).count(), all),
             (of_half().map(|answer| answer.given.tokens).sum::<usize>() / all.max(1)).to_string(),
         ]);
     }
-    print_late(&door);
-    sets::show(answers.iter().filter(|answer| !is_given(answer)), args.show);
+    print_repeated(&door);
+    sets::show(answers.iter().filter(|answer| !has_answer(answer)), args.show);
     Ok(())
 }
 
-fn is_given(answer: &Answer<'_>) -> bool {
+fn has_answer(answer: &Answer<'_>) -> bool {
     stands(answer.given.memory(), answer.question.part(0))
 }
 
@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(people.len(), 6);
         sets::check(&people, 120);
         for asked in &people {
-            let said = sets::said(&asked.person);
+            let said = sets::lines_of(&asked.person);
             for question in &asked.questions {
                 let key = question.part(0);
                 assert!(

@@ -1,6 +1,6 @@
 //! Files of libraries next to their memory.
 //!
-//! Owns: `originals/` and `.taxonomy.md` in a library's folder, as port [`Shelf`]. Never: memory, or a name
+//! Owns: `originals/` and `.taxonomy.md` in a library's folder, as port [`LibraryFiles`]. Never: memory, or a name
 //! that leads outside.
 
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::Path;
 use async_trait::async_trait;
 use markdown::place::{Place, folder_of};
 use model::{Owner, OwnerKind, Scope};
-use ports::{FileBytes, ORIGINALS, Shelf, TAXONOMY, VaultError, VaultPath};
+use ports::{FileBytes, LibraryFiles, ORIGINALS, TAXONOMY, VaultError, VaultPath};
 
 use crate::tree::{io_error, outside};
 use crate::vault::MarkdownVault;
@@ -72,7 +72,7 @@ impl Writer {
 
     /// Removes the library files next to memory: of all libraries in a folder, or of the library whose folder
     /// it is.
-    pub(crate) fn clear_shelves(&self, folder: &str) -> Result<(), VaultError> {
+    pub(crate) fn clear_library_files(&self, folder: &str) -> Result<(), VaultError> {
         let libraries = format!("{folder}/libraries");
         let mut folders = vec![folder.to_owned()];
         folders.extend(
@@ -130,7 +130,7 @@ impl Writer {
 }
 
 #[async_trait]
-impl Shelf for MarkdownVault {
+impl LibraryFiles for MarkdownVault {
     async fn libraries(&self) -> Result<Vec<(Scope, Owner)>, VaultError> {
         self.blocking(|writer| Ok(writer.libraries())).await
     }

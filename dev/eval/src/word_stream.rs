@@ -2,7 +2,7 @@
 
 /// A stream of words; the same seed gives the same stream.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct WordStream {
     state: u64,
 }
 
@@ -25,7 +25,7 @@ const CONSONANTS: [&str; 14] = [
     "b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z",
 ];
 
-impl Words {
+impl WordStream {
     pub(crate) fn new(seed: u64) -> Self {
         Self { state: seed }
     }

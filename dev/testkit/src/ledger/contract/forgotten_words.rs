@@ -108,7 +108,7 @@ pub async fn words_that_are_said_anew_are_kept(ledger: &impl Ledger) {
 
 /// A single message is recognised by the stored message before it, by its time, and by its client id if text
 /// and id are both long.
-pub async fn a_single_message_is_known_by_what_was_with_it(ledger: &impl Ledger) {
+pub async fn a_single_message_is_known_by_its_neighbour_time_or_id(ledger: &impl Ledger) {
     let (s, fresh) = (session("a", "s"), session("a", "fresh"));
     let first = talk(&s, 0, &TALK[..3]);
     let code = first[2].message.clone();
@@ -154,7 +154,7 @@ pub async fn a_single_message_is_known_by_what_was_with_it(ledger: &impl Ledger)
 }
 
 /// A message accepted again is stored, and only then no longer deleted.
-pub async fn one_commit_accepts_what_was_forgotten(ledger: &impl Ledger) {
+pub async fn one_commit_accepts_forgotten_messages(ledger: &impl Ledger) {
     forgotten_talk(ledger).await;
     let fresh = session("a", "fresh");
     let list = || talk(&fresh, 9_000_000, &TALK);
@@ -263,7 +263,7 @@ pub async fn a_repeat_key_stands_for_time_and_content(ledger: &impl Ledger) {
 }
 
 /// An agent's log that begins with a copy of another one adds only the rest, for the same user only.
-pub async fn a_log_adds_what_it_did_not_copy(ledger: &impl Ledger) {
+pub async fn a_log_adds_only_messages_it_did_not_copy(ledger: &impl Ledger) {
     let log = |user: &str, s: &SessionKey, said: &[(&str, &str)]| {
         let mut said = talk(s, 0, said);
         for new in &mut said {

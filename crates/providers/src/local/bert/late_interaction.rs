@@ -52,7 +52,7 @@ impl LateInteraction {
             else {
                 return Ok((None, passages));
             };
-            let words = model.network.words(&asked);
+            let words = model.network.token_vectors(&asked);
             let words = words.map_err(|error| format!("the forward pass failed: {error}"))?;
             Ok((Some(words), passages))
         });
@@ -69,16 +69,16 @@ impl LateInteraction {
 impl Reranker for LateInteraction {
     async fn rerank(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, RerankError> {
         let likeness = self.likeness(query, passages).await;
-        let likeness = standing(&likeness.map_err(|reason| RerankError::Refused { reason })?);
+        let likeness = standard_scores(&likeness.map_err(|reason| RerankError::Refused { reason })?);
         let places = (1..=passages.len()).map(|place| -(place as f32).ln());
-        let order = standing(&places.collect::<Vec<_>>());
+        let order = standard_scores(&places.collect::<Vec<_>>());
         let both = order.iter().zip(&likeness);
         Ok(both.map(|(order, alike)| order + LIKENESS * alike).collect())
     }
 }
 
 /// The standard score of each value: its distance above the mean in standard deviations; 0 if all are equal.
-fn standing(values: &[f32]) -> Vec<f32> {
+fn standard_scores(values: &[f32]) -> Vec<f32> {
     let count = values.len() as f32;
     let mean = values.iter().sum::<f32>() / count;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / count;

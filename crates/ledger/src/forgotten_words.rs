@@ -26,9 +26,9 @@ pub(crate) const EQUAL: &str = "SELECT id FROM messages JOIN events ON events.se
 const CONTENT_BYTES: usize = 16;
 
 /// A hash that starts with the root's own secret.
-struct HiddenWords(Sha256);
+struct KeyedDigests(Sha256);
 
-impl HiddenWords {
+impl KeyedDigests {
     fn with_key(connection: &Connection) -> LedgerResult<Self> {
         let key: Vec<u8> = connection.value("SELECT key FROM digest_key", [])?;
         Ok(Self(Sha256::new_with_prefix(key)))
@@ -38,13 +38,13 @@ impl HiddenWords {
         self.0.clone().chain_update(bytes).finalize().to_vec()
     }
 
-    fn said(&self, message: &Message) -> SaidMessage {
+    fn digests_of(&self, message: &Message) -> SaidMessage {
         SaidMessage::of(message, |bytes| self.digest(bytes))
     }
 
     fn sent<'a>(&self, message: &Message, client_id: Option<&'a str>) -> SentMessage<'a> {
         SentMessage {
-            said: self.said(message),
+            said: self.digests_of(message),
             client_id,
             time: message.time,
         }
@@ -53,7 +53,7 @@ impl HiddenWords {
 
 /// Records the words of a message that is about to be deleted, while its neighbours still exist.
 pub(crate) fn note(connection: &Connection, seq: i64) -> LedgerResult<()> {
-    let hidden = HiddenWords::with_key(connection)?;
+    let digests = KeyedDigests::with_key(connection)?;
     let sql =
         "SELECT app, project, sessions.name, sessions.scope, events.session, ordinal, client_id, payload
         FROM events JOIN messages ON messages.seq = events.seq
@@ -74,17 +74,17 @@ pub(crate) fn note(connection: &Connection, seq: i64) -> LedgerResult<()> {
     let Some((key, scope, place, client_id, said)) = found else {
         return Ok(());
     };
-    let one = hidden.sent(&said, client_id.as_deref());
+    let one = digests.sent(&said, client_id.as_deref());
     let mut marks = one.marks();
     if let Some(previous) = message(connection, PREVIOUS, place, &key)? {
-        marks.push(one.said.mark_after(&hidden.said(&previous)));
+        marks.push(one.said.mark_after(&digests.digests_of(&previous)));
     }
     if let Some(next) = message(connection, NEXT, place, &key)? {
-        marks.push(one.said.mark_before(&hidden.said(&next)));
+        marks.push(one.said.mark_before(&digests.digests_of(&next)));
     }
     for mark in marks {
         let sql = "INSERT INTO forgotten_words (scope, digest) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-        connection.run(sql, (scope, hidden.digest(&mark)))?;
+        connection.run(sql, (scope, digests.digest(&mark)))?;
     }
     Ok(())
 }
@@ -100,25 +100,25 @@ pub(crate) fn again(
     if !connection.has("SELECT 1 FROM forgotten_words WHERE scope = ?1", [place.scope])? {
         return Ok(vec![false; messages.len()]);
     }
-    let hidden = HiddenWords::with_key(connection)?;
+    let digests = KeyedDigests::with_key(connection)?;
     let sent = messages
         .iter()
-        .map(|new| hidden.sent(&new.message, new.client_id.as_deref()));
+        .map(|new| digests.sent(&new.message, new.client_id.as_deref()));
     let sent: Vec<SentMessage<'_>> = sent.collect();
     let before = message(connection, PREVIOUS, (place.session, ordinal), session)?;
-    let before = before.map(|before| hidden.said(&before));
+    let before = before.map(|before| digests.digests_of(&before));
     let sql = "SELECT 1 FROM forgotten_words WHERE scope = ?1 AND digest = ?2";
     sent_again(before.as_ref(), &sent, |mark| {
-        connection.has(sql, (place.scope, hidden.digest(&mark)))
+        connection.has(sql, (place.scope, digests.digest(&mark)))
     })
 }
 
 /// Deletes the record that a message was deleted.
 pub(crate) fn strike(connection: &Connection, scope: i64, new: &NewMessage) -> LedgerResult<()> {
-    let hidden = HiddenWords::with_key(connection)?;
-    for mark in hidden.sent(&new.message, new.client_id.as_deref()).marks() {
+    let digests = KeyedDigests::with_key(connection)?;
+    for mark in digests.sent(&new.message, new.client_id.as_deref()).marks() {
         let sql = "DELETE FROM forgotten_words WHERE scope = ?1 AND digest = ?2";
-        connection.run(sql, (scope, hidden.digest(&mark)))?;
+        connection.run(sql, (scope, digests.digest(&mark)))?;
     }
     Ok(())
 }
@@ -140,7 +140,7 @@ pub(crate) fn content(connection: &Connection, new: &NewMessage) -> LedgerResult
         Some(key) => key.clone(),
         None => payload_of(new.message.without_names())?,
     };
-    let mut digest = HiddenWords::with_key(connection)?.digest(stands_for.as_bytes());
+    let mut digest = KeyedDigests::with_key(connection)?.digest(stands_for.as_bytes());
     digest.truncate(CONTENT_BYTES);
     Ok(digest)
 }
