@@ -36,8 +36,8 @@ pub enum Verdict {
     Keep,
     /// It was never true. Its text is removed from the facts and from all memories made of them; the message stays.
     Wrong,
-    /// It was said in a scene, like everything else in its session. The answer also withdraws the same words in other
-    /// sessions.
+    /// It was said in a scene, like everything else in its session. In other sessions the answer withdraws this
+    /// statement alone: others can be true there in the same words.
     Scene,
     /// It was true and is no longer.
     Ended,
@@ -167,11 +167,9 @@ impl Believed {
 /// The facts that an answer is about: the one with the id, those in the same words, and those of a scene.
 fn meant<'a>(rows: &'a [Arc<Doc>], asked: &Believed, id: &EntryId, verdict: Verdict) -> Vec<&'a Doc> {
     let is_of_scene = |doc: &Doc| asked.is_of_scene(doc, verdict);
-    let played = rows.iter().filter(|doc| is_open(doc) && is_of_scene(doc));
-    let mut words: BTreeSet<String> = played.map(|doc| folded_text(&doc.text)).collect();
-    words.insert(folded_text(&asked.text));
+    let words = folded_text(&asked.text);
     let is_meant = |doc: &&Arc<Doc>| {
-        let is_same = || words.contains(&folded_text(&doc.text));
+        let is_same = || folded_text(&doc.text) == words;
         is_open(doc)
             && match (verdict, asked.belief) {
                 (Verdict::Keep, belief) => {

@@ -101,13 +101,17 @@ async fn is_new(base: &Base) -> bool {
 
 /// Syncs changes of the vault that were made while no engine ran.
 async fn follow_the_vault(base: &Base) {
-    if let Err(error) = sync::everything(base).await {
-        tracing::warn!(error = chain(&error), "cannot scan the vault; retrying");
-        base.note_error(&error);
-        base.dirty.add_all(VaultChange {
-            all: true,
-            ..VaultChange::default()
-        });
+    match sync::everything(base).await {
+        // The next start scans it.
+        Ok(_) | Err(EngineError::Stopping) => {}
+        Err(error) => {
+            tracing::warn!(error = chain(&error), "cannot scan the vault; retrying");
+            base.note_error(&error);
+            base.dirty.add_all(VaultChange {
+                all: true,
+                ..VaultChange::default()
+            });
+        }
     }
 }
 

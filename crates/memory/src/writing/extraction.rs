@@ -254,7 +254,12 @@ impl CellContent {
                 valid_from: None,
             })
         });
-        statements.filter(|doubt| !self.facts.iter().any(|fact| fact.text == doubt.text))
+        // Each message of a segment that says it: an answer hides it in all of them.
+        let is_fact = |doubt: &Fact| {
+            let mut facts = self.facts.iter();
+            facts.any(|fact| fact.text == doubt.text && fact.sources == doubt.sources)
+        };
+        statements.filter(move |doubt| !is_fact(doubt))
     }
 
     /// Statements in doubt that their person has called wrong or ended, with that answer.
