@@ -1,4 +1,4 @@
-//! What the index costs: building, opening, loading an owner, candidates, writes, maintenance, disk and memory.
+//! Costs of the index: building, opening, loading an owner, candidates, writes, maintenance, disk and memory.
 //!
 //! Owns: the numbers that `docs/internals/lancedb-index.md` tells. Never: a pass or a fail.
 #![expect(clippy::print_stdout, reason = "a bench prints its numbers")]
@@ -84,7 +84,7 @@ async fn measure(owners: &[usize]) {
     reads(&index, &mut data).await;
 }
 
-/// What a process pays that opens an index built by another.
+/// Cost for a process that opens an index which another one built.
 async fn open_and_report(dir: &Path) {
     let before = resident_mib();
     let (time, index) = timed(async { open(dir) }).await;

@@ -21,7 +21,7 @@ const OWED: &str = "ERASE";
 pub(crate) struct Current {
     pub(crate) generation: u64,
     pub(crate) embedder: EmbedderId,
-    /// Whether it was built from the whole vault, or only has what was written since it was created.
+    /// Whether it was built from the whole vault, and not only from the writes since it was created.
     pub(crate) complete: bool,
     /// One that was built of nothing has no files; the first write makes them.
     pub(crate) has_files: bool,
@@ -106,7 +106,7 @@ pub(crate) fn write(dir: &Path, current: &Current) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes down whether what was removed must leave every file; synced, because the removal follows.
+/// Stores whether removed rows must be erased from every file; synced, because the removal follows.
 pub(crate) fn owe_erasing(dir: &Path, is_owed: bool) -> io::Result<()> {
     let note = dir.join(OWED);
     if is_owed {

@@ -9,7 +9,7 @@ use std::panic::AssertUnwindSafe;
 use futures::FutureExt as _;
 use ports::IndexError;
 
-/// Does it; where the store panics over what it reads, the files are damaged.
+/// Runs the work. A panic of the store means that its files are damaged.
 pub(crate) async fn caught<T>(work: impl Future<Output = Result<T, IndexError>>) -> Result<T, IndexError> {
     AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| {
         let reason = "the store panicked over its files".to_owned();

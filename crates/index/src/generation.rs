@@ -1,6 +1,6 @@
 //! One generation: a Lance table, its indexes and who is reading it.
 //!
-//! Owns: what its rows mean, and their order. Never: which generation is live, or a lock that makes a reader wait for a writer.
+//! Owns: requests for rows, and their order. Never: which generation is live, or a lock that makes a reader wait for a writer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -138,7 +138,7 @@ impl Generation {
         Ok(())
     }
 
-    /// Compacts, covers new rows by the indexes, drops what no reader needs any more.
+    /// Compacts, adds new rows to the indexes, and drops versions that no reader needs.
     pub(crate) async fn maintain(&self) -> Result<(), IndexError> {
         self.met(self.tidy()).await
     }
@@ -157,7 +157,7 @@ impl Generation {
         self.compact(REMOVED_MAX).await
     }
 
-    /// Compacts, covers new rows by the indexes, and drops what no reader needs any more.
+    /// Compacts all fragments with more than this share of removed rows, then does the rest of a maintenance.
     async fn compact(&self, removed_max: f32) -> Result<(), IndexError> {
         self.table.compact(removed_max).await.map_err(judge)?;
         self.table.extend_indexes().await.map_err(judge)?;
@@ -168,7 +168,7 @@ impl Generation {
         Ok(())
     }
 
-    /// Writes down what the table holds now, so that the next process need not open it to know.
+    /// Stores the counts and data files of the table, so that the next process need not open it for them.
     fn sum_up(&self, stats: &IndexStats) {
         let (version, files) = self.files();
         let summary = Summary {

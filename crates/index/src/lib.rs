@@ -4,7 +4,7 @@
 //! (`recall`), where words begin and end (`text`), the only copy of anything (the vault), or a decision to rebuild (`engine`).
 //!
 //! Reading order: [`store`] (the port), `stage` (rebuilding beside the live files), `generation` (one table and who
-//! reads it), `table` (its files and indexes), `summary` (what it held, for those who need no more), `current` (which
+//! reads it), `table` (its files and indexes), `summary` (its counts, for requests that need no rows), `current` (which
 //! generation is live), `rows` (a row as columns), `record` (most of a row as one text), `errors`.
 
 mod current;

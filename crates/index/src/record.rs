@@ -1,6 +1,6 @@
 //! A row's fields as one text, and back.
 //!
-//! Owns: their order and form. Never: a lossy field, or what the table looks for (owner, key, words, vector).
+//! Owns: their order and form. Never: a lossy field, or a column that the table filters on (owner, key, words, vector).
 //!
 //! A number ends with a semicolon, a text follows its length in bytes, a field that may be missing begins with `+` or
 //! `-`. It is text and not bytes because the store compresses texts.

@@ -42,7 +42,7 @@ impl Stage {
         })
     }
 
-    /// Writes what was collected; without rows there is no table.
+    /// Writes the collected rows; without rows there is no table.
     async fn write_pending(&mut self) -> Result<(), IndexError> {
         if self.pending.is_empty() {
             return Ok(());

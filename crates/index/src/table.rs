@@ -1,6 +1,6 @@
 //! The table of a generation: a Lance dataset with its indexes, made, opened, written and tidied.
 //!
-//! Owns: where it is, its newest version, and how its words are split. Never: what its rows mean.
+//! Owns: its folder, its newest version, and how its words are split. Never: the meaning of its rows.
 //!
 //! Lance is the storage engine of LanceDB: a generation's folder is a LanceDB database, and LanceDB's own clients open it.
 
@@ -30,11 +30,11 @@ const INDEX_CACHE_BYTES: usize = 8 << 20;
 const METADATA_CACHE_BYTES: usize = 4 << 20;
 /// How many rows a scan has in memory at a time.
 const SCANNED_ROWS: usize = 1024;
-/// Larger fragments are not rewritten by a compaction any more, so that a round costs what is new.
+/// A compaction does not rewrite larger fragments, so that its cost depends on new rows alone.
 const FRAGMENT_ROWS: usize = 50_000;
 /// How many rows a compaction has in memory at a time: some are long.
 const COMPACTED_ROWS: usize = 256;
-/// With more parts than that an index is merged into one.
+/// An index with so many parts or more is merged into one.
 const INDEX_PARTS_MAX: usize = 6;
 
 /// The newest version that this process wrote or opened. A reader keeps the version that it began with.
@@ -60,7 +60,7 @@ fn session() -> Arc<Session> {
 }
 
 impl Table {
-    /// An empty table with indexes that cover nothing yet: they name the tokenizer for rows not indexed.
+    /// Creates an empty table with empty indexes, which name the tokenizer for rows not yet indexed.
     pub(crate) async fn create(dir: &Path, schema: SchemaRef) -> Result<Self> {
         let params = WriteParams {
             session: Some(session()),
@@ -83,7 +83,7 @@ impl Table {
         self.0.lock().expect("nothing panics under this lock").clone()
     }
 
-    /// What was written is the newest version from here on, unless another writer was faster.
+    /// Makes a written version the newest one, unless another writer was faster.
     fn written(&self, dataset: Arc<Dataset>) {
         let mut newest = self.0.lock().expect("nothing panics under this lock");
         if dataset.version_id() >= newest.version_id() {
@@ -115,7 +115,7 @@ impl Table {
         Ok(())
     }
 
-    /// Makes indexes that cover nothing yet, in the place of those that are there.
+    /// Creates empty indexes in place of the existing ones.
     pub(crate) async fn create_indexes(&self) -> Result<()> {
         let owners = ScalarIndexParams::for_builtin(BuiltinIndexType::BTree);
         // The column holds terms: the store must not analyse them again.
@@ -142,7 +142,7 @@ impl Table {
         Ok(())
     }
 
-    /// Compacts, also fragments of which more than that share of rows was removed.
+    /// Compacts, also fragments with more than this share of removed rows.
     pub(crate) async fn compact(&self, removed_max: f32) -> Result<()> {
         let options = CompactionOptions {
             target_rows_per_fragment: FRAGMENT_ROWS,
@@ -156,7 +156,7 @@ impl Table {
         Ok(())
     }
 
-    /// Covers new rows by the indexes.
+    /// Adds new rows to the indexes.
     pub(crate) async fn extend_indexes(&self) -> Result<()> {
         let mut dataset = Dataset::clone(&self.newest());
         let rows = dataset.count_rows(None).await? as u64;

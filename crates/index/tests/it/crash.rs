@@ -1,4 +1,4 @@
-//! A process that dies while it rebuilds: what is on disk at every step opens as the old or the new generation.
+//! A process that dies while it rebuilds: the files of every step open as the old or the new generation.
 
 use std::fs;
 use std::path::Path;

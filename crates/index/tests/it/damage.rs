@@ -41,7 +41,7 @@ async fn each_file_harmed(root: &Path, whole: &Path) {
     for (n, file) in files.iter().enumerate() {
         for harm in ["missing", "empty", "cut"] {
             if harm == "missing" && Some(file) == newest {
-                continue; // Without it the table is what it was one write before, which nobody can see.
+                continue; // Without it the table is one write behind, which nobody can see.
             }
             let dir = root.join(format!("{n}-{harm}"));
             copy_all(whole, &dir);

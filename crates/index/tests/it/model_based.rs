@@ -1,4 +1,4 @@
-//! Random histories: the real index always holds what the in-memory one holds.
+//! Random histories: the real index always holds the same rows as the in-memory one.
 
 use model::{Doc, DocKey, Scope};
 use ports::Index;

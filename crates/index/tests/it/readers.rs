@@ -96,7 +96,7 @@ async fn maintenance_gives_space_back() {
 
 /// One of a hundred rows, which no compaction would rewrite; and whole fragments, of which only the indexes keep words.
 #[tokio::test]
-async fn what_is_erased_is_in_no_file() {
+async fn erased_rows_are_in_no_file() {
     let root = tempfile::tempdir().expect("a folder");
     let index = open(root.path());
     let mut rows: Vec<_> = (0..100)

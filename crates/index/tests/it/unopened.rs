@@ -1,4 +1,4 @@
-//! An index that nobody has asked yet: what is said of it without opening its table is right, or is not said.
+//! An unopened index: its counts are right without opening the table, or they are not reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ async fn a_maintained_index_is_known_without_opening_its_table() {
 }
 
 #[tokio::test]
-async fn what_was_written_since_is_not_overlooked() {
+async fn later_writes_are_counted() {
     let root = tempfile::tempdir().expect("a folder");
     let index = open(root.path());
     rebuild(&index, &embedder(), &rows(300)).await;
