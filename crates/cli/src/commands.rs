@@ -1,4 +1,4 @@
-//! The commands: one function for each, in terms of the engine.
+//! The commands: one function for each, most of them a client of the HTTP API.
 
 mod backup;
 mod cache;

@@ -140,7 +140,7 @@ impl Generation {
 
     /// Compacts, adds new rows to the indexes, and drops versions that no reader needs.
     pub(crate) async fn maintain(&self) -> Result<(), IndexError> {
-        self.met(self.tidy()).await
+        self.met(self.compact(REMOVED_MAX)).await
     }
 
     /// Purges removed rows from every file: each fragment with a removed row is rewritten, and the indexes are made
@@ -151,10 +151,6 @@ impl Generation {
             self.compact(0.0).await
         })
         .await
-    }
-
-    async fn tidy(&self) -> Result<(), IndexError> {
-        self.compact(REMOVED_MAX).await
     }
 
     /// Compacts all fragments with more than this share of removed rows, then does the rest of a maintenance.
