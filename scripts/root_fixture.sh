@@ -19,7 +19,7 @@ say --at 2025-09-01T09:00 --session move --flush "I moved to Lisbon. I adopted a
 say --at 2025-09-02T09:00 --session code --flush --id code-1 "My alarm code is Zebra-4711."
 run forget --user ana --session code --yes
 run add --user ben --project boat --at 2025-10-05T20:00 --session sails --flush "I sail a Folkboat called Marula on Sundays."
-run trigger extract_user_profile
+run runs start extract_user_profile
 printf '\n- My brother is called Tom.\n' >>"$root/memory/default/default/users/ana/facts/2025-09-01.md"
 run sync
 

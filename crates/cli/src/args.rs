@@ -3,6 +3,7 @@
 mod agents;
 mod context;
 mod groups;
+mod history;
 mod knowledge;
 mod scope;
 
@@ -14,13 +15,13 @@ use clap_complete::Shell;
 pub(crate) use agents::{AgentArgs, InitArgs, ModelCommand, SkillArgs, SkillCommand, TokenCommand};
 pub(crate) use context::{ContextArgs, ContextCommand, LiveArgs, LiveContext, LiveOf};
 pub(crate) use groups::parse;
+pub(crate) use history::{
+    HistoryArgs, HistoryCommand, LogArgs, RunsArgs, RunsCommand, STRATEGIES, TenantArgs,
+};
 pub(crate) use knowledge::{KnowledgeArgs, KnowledgeCommand};
 pub(crate) use scope::{FolderScopeArgs, ScopeArgs};
 
 use crate::error::Exit;
-
-/// Background strategies, by the names that `quipu trigger` takes.
-pub(crate) const STRATEGIES: &str = "dream, extract_agent_case, extract_agent_skill, extract_foresight, extract_user_profile, reflect_episodes";
 
 /// The default user: the person who runs Quipu.
 pub(crate) const DEFAULT_USER: &str = "me";
@@ -50,6 +51,66 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[command(flatten)]
+    Asking(ApiCommand),
+    /// Back up the root into a folder, also while a server uses it
+    Backup {
+        /// Folder for the backup: a new one, or an empty one
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+    /// Restore a backup into a new root and rebuild its index
+    Restore {
+        /// Folder of a backup
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+    /// Create, list and revoke tokens of the server
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Show, compact, search and recover the context of a transcript file or a live conversation
+    Context(ContextArgs),
+    /// Serve the HTTP API and, under /v1, a model server with memory
+    Serve(ServeArgs),
+    /// Serve memory to an agent that starts this program (Model Context Protocol)
+    Mcp(AgentArgs),
+    /// Give memory to an agent and store its session: reads an event of Claude Code, Codex or Gemini CLI from standard input
+    Hook(AgentArgs),
+    /// Chat with a model through a running server, in the terminal or in a pipe
+    Chat(ChatArgs),
+    /// Download and check a local model for embeddings or reranking
+    #[command(subcommand)]
+    Model(ModelCommand),
+    /// Connect the agents of this machine with Quipu: shows each change, asks, and can undo all of them
+    Init(InitArgs),
+    /// Check configuration, root, server, memory, model servers and connected agents, and say what to do
+    Doctor,
+    /// Show the effective configuration and where each value came from
+    Config,
+    /// Ask a bundled conversation three questions
+    Demo {
+        /// Folder for the demo's memory [default: a new one among the temporary files]
+        #[arg(long, value_name = "DIR")]
+        keep: Option<PathBuf>,
+    },
+    /// Print a completion script for a shell
+    #[command(hide = true)]
+    Completions {
+        /// The shell that reads the script
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man {
+        /// Folder to write them into
+        folder: PathBuf,
+    },
+}
+
+/// Commands that ask the API of a root.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApiCommand {
     /// Store one message
     Add(AddArgs),
     /// Export all memory of one user: JSON lines, or a folder of Markdown
@@ -68,24 +129,8 @@ pub(crate) enum Command {
     Skill(SkillArgs),
     /// Delete a session, an owner or single memories everywhere
     Forget(ForgetArgs),
-    /// List changes of the memory files with author and reason
-    Log(LogArgs),
-    /// Show the memory files as they were at a time
-    Show(ShowArgs),
-    /// Show one change line by line
-    Diff {
-        /// Id of a change from `quipu log` [default: the newest one]
-        id: Option<String>,
-        #[command(flatten)]
-        tenant: TenantArgs,
-    },
-    /// Undo one background run and nothing else
-    Undo {
-        /// Id of the run, from `quipu log` or `quipu audit`
-        run: String,
-        #[command(flatten)]
-        tenant: TenantArgs,
-    },
+    /// List, show and undo changes of the memory files
+    History(HistoryArgs),
     /// Find duplicates, loops, secrets, and stale or unsupported memories
     Audit(TenantArgs),
     /// Store documents and search them
@@ -102,70 +147,8 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// List users, agents and libraries with counts and sizes
     Users,
-    /// Retry tasks that failed permanently
-    Retry(RetryArgs),
-    /// Back up the root into a folder, also while a server uses it
-    Backup {
-        /// Folder for the backup: a new one, or an empty one
-        #[arg(value_name = "DIR")]
-        folder: PathBuf,
-    },
-    /// Restore a backup into a new root and rebuild its index
-    Restore {
-        /// Folder of a backup
-        #[arg(value_name = "DIR")]
-        folder: PathBuf,
-    },
-    /// Create, list and revoke tokens of the server
-    #[command(subcommand)]
-    Token(TokenCommand),
-    /// List background runs with reason, cost and result
+    /// List background runs with reason, cost and result; start one, or retry failed tasks
     Runs(RunsArgs),
-    /// Run a background strategy now
-    Trigger(TriggerArgs),
-    /// Show, compact, search and recover the context of a transcript file or a live conversation
-    Context(ContextArgs),
-    /// Serve the HTTP API and, under /v1, a model server with memory
-    Serve(ServeArgs),
-    /// Serve memory to an agent that starts this program (Model Context Protocol)
-    Mcp(AgentArgs),
-    /// Give memory to an agent and store its session: reads an event of Claude Code, Codex or Gemini CLI from standard input
-    Hook(AgentArgs),
-    /// Chat with a model through a running server, in the terminal or in a pipe
-    Chat(ChatArgs),
-    /// Show prompt-cache hits and misses per request, with the reason for each miss
-    Cache {
-        /// Show only this conversation
-        #[arg(long, value_name = "ID")]
-        conversation: Option<String>,
-    },
-    /// Download and check a local model for embeddings or reranking
-    #[command(subcommand)]
-    Model(ModelCommand),
-    /// Connect the agents of this machine with Quipu: shows each change, asks, and can undo all of them
-    Init(InitArgs),
-    /// Check configuration, root, server, memory, model servers and connected agents, and say what to do
-    Doctor,
-    /// Show the effective configuration and where each value came from
-    Config,
-    /// Ask a bundled conversation three questions
-    Demo {
-        /// Folder for the demo's memory [default: a new one among the temporary files]
-        #[arg(long, value_name = "DIR")]
-        keep: Option<PathBuf>,
-    },
-    /// Print a completion script for a shell
-    Completions {
-        /// The shell that reads the script
-        #[arg(value_enum)]
-        shell: Shell,
-    },
-    /// Write the manual pages
-    #[command(hide = true)]
-    Man {
-        /// Folder to write them into
-        folder: PathBuf,
-    },
 }
 
 /// Owner and tenant of a memory.
@@ -378,46 +361,6 @@ pub(crate) struct ForgetArgs {
     pub(crate) yes: bool,
 }
 
-/// The tenant, or every one.
-#[derive(Debug, Args)]
-pub(crate) struct TenantArgs {
-    /// Only files of this application [default: all]
-    #[arg(long, value_name = "ID")]
-    pub(crate) app: Option<String>,
-    /// Only files of this project
-    #[arg(long, value_name = "ID")]
-    pub(crate) project: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct LogArgs {
-    /// Only changes of this user's memory
-    #[arg(long, visible_alias = "owner", value_name = "ID", conflicts_with = "agent")]
-    pub(crate) user: Option<String>,
-    /// Only changes of this agent's memory
-    #[arg(long, value_name = "ID")]
-    pub(crate) agent: Option<String>,
-    /// Maximum number of changes
-    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(crate) limit: u16,
-    /// Print every change as a stream for `git fast-import`
-    #[arg(long = "as", value_name = "FORM", value_parser = ["git"], conflicts_with_all = ["user", "agent", "limit"])]
-    pub(crate) form: Option<String>,
-    #[command(flatten)]
-    pub(crate) tenant: TenantArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
-    /// A file below `memory/`, to print [default: list all files]
-    pub(crate) path: Option<String>,
-    /// Time: ISO 8601; a date is its beginning
-    #[arg(long, value_name = "TIME")]
-    pub(crate) at: String,
-    #[command(flatten)]
-    pub(crate) tenant: TenantArgs,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     /// List failed tasks
@@ -425,39 +368,6 @@ pub(crate) struct StatusArgs {
     pub(crate) tasks: bool,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RetryArgs {
-    /// Ids of tasks, from `quipu status --tasks` [default: all failed tasks]
-    #[arg(value_name = "TASK")]
-    pub(crate) tasks: Vec<String>,
-    #[command(flatten)]
-    pub(crate) scope: ScopeArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RunsArgs {
-    /// Only runs of this strategy
-    #[arg(long, value_name = "NAME")]
-    pub(crate) strategy: Option<String>,
-    /// Maximum number of runs, newest first
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(crate) limit: usize,
-    #[command(flatten)]
-    pub(crate) scope: ScopeArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TriggerArgs {
-    #[arg(help = format!("Name of the strategy: {STRATEGIES}; `dream` writes core memory, `extract_foresight` upcoming events"))]
-    pub(crate) name: String,
-    /// Maximum number of seconds to wait for the runs
-    #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
-    pub(crate) timeout: f64,
-    /// Run the strategy even if it is disabled
-    #[arg(long)]
-    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

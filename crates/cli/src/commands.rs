@@ -40,7 +40,8 @@ use tracing_subscriber::EnvFilter;
 use self::interrupt::{WhatStands, close, unless_interrupted};
 use crate::api::Api;
 use crate::args::{
-    Cli, Command, ContextCommand, DEFAULT_USER, KnowledgeCommand, ModelCommand, OwnerArgs, ScopeArgs,
+    ApiCommand, Cli, Command, ContextCommand, DEFAULT_USER, KnowledgeArgs, KnowledgeCommand, ModelCommand,
+    OwnerArgs, ScopeArgs,
 };
 use crate::config::{LoadedConfig, load};
 use crate::environment;
@@ -113,7 +114,9 @@ fn configured(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         open_index,
         asks_only: matches!(
             cli.command,
-            Command::Ask(_) | Command::Search(_) | Command::Get(_) | Command::Status(_)
+            Command::Asking(
+                ApiCommand::Ask(_) | ApiCommand::Search(_) | ApiCommand::Get(_) | ApiCommand::Status(_)
+            )
         ),
         standing: WhatStands::default(),
     };
@@ -122,55 +125,34 @@ fn configured(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
 
 fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
     match command {
-        Command::Config => configuration::show(&desk),
-        Command::Init(args) => init::init(&desk, &args),
-        Command::Doctor => doctor::doctor(&desk),
-        Command::Add(args) => desk.starting(async |api| memory::add(&desk, api, args).await),
-        Command::Import(args) => desk.starting(async |api| import::import(&desk, api, args).await),
-        Command::Export(args) => desk.with_api(async |api| export::export(&desk, api, args).await),
-        Command::Ask(args) => desk.with_api(async |api| memory::ask(&desk, api, args).await),
-        Command::Search(args) => desk.with_api(async |api| memory::search(&desk, api, args).await),
-        Command::Get(args) => desk.with_api(async |api| memory::get(&desk, api, args).await),
-        Command::Review(args) => desk.with_api(async |api| review::review(&desk, api, args).await),
-        Command::Skill(args) => desk.with_api(async |api| skill::skill(&desk, api, args).await),
-        Command::Forget(args) => desk.with_api(async |api| forget::forget(&desk, api, args).await),
-        Command::Log(args) => desk.with_api(async |api| history::log(&desk, api, args).await),
-        Command::Show(args) => desk.with_api(async |api| history::show_then(&desk, api, args).await),
-        Command::Diff { id, tenant } => {
-            desk.with_api(async |api| history::diff(&desk, api, id, &tenant).await)
-        }
-        Command::Undo { run, tenant } => {
-            desk.with_api(async |api| history::undo(&desk, api, run, tenant).await)
-        }
-        Command::Audit(tenant) => desk.with_api(async |api| history::audit(&desk, api, &tenant).await),
-        Command::Knowledge(args) if matches!(args.command, KnowledgeCommand::Add { .. }) => {
-            desk.starting(async |api| knowledge::knowledge(&desk, api, args).await)
-        }
-        Command::Knowledge(args) => desk.with_api(async |api| knowledge::knowledge(&desk, api, args).await),
-        Command::Users => desk.with_api(async |api| users::users(&desk, api).await),
-        Command::Rebuild => desk.with_api(async |api| upkeep::rebuild(&desk, api).await),
-        Command::Sync { accept_missing } => {
-            if accept_missing {
+        Command::Asking(command) => {
+            let starts = |args: &KnowledgeArgs| matches!(args.command, KnowledgeCommand::Add { .. });
+            match &command {
+                ApiCommand::Add(_) | ApiCommand::Import(_) => {}
+                ApiCommand::Knowledge(args) if starts(args) => {}
+                _ => desk.check_root()?,
+            }
+            if let ApiCommand::Sync { accept_missing: true } = command {
                 upkeep::accept(&desk)?;
             }
-            desk.with_api(async |api| upkeep::sync(&desk, api).await)
+            desk.starting(async |api| asked(&desk, api, command).await)
         }
-        Command::Status(args) => desk.with_api(async |api| upkeep::status(&desk, api, args).await),
-        Command::Retry(args) => desk.with_api(async |api| upkeep::retry(&desk, api, args).await),
-        Command::Runs(args) => desk.with_api(async |api| runs::list(&desk, api, args).await),
-        Command::Trigger(args) => desk.with_api(async |api| runs::trigger(&desk, api, args).await),
         Command::Context(args) => match &args.command {
             Some(ContextCommand::Instructions) => configuration::instructions(&desk),
+            Some(ContextCommand::Cache { conversation }) => cache::cache(&desk, conversation.as_deref()),
             Some(ContextCommand::Live(live)) => {
-                desk.with_api(async |api| live_context::run(&desk, api, live).await)
+                desk.check_root()?;
+                desk.starting(async |api| live_context::run(&desk, api, live).await)
             }
             None => context::context(&desk, &args),
         },
+        Command::Config => configuration::show(&desk),
+        Command::Init(args) => init::init(&desk, &args),
+        Command::Doctor => doctor::doctor(&desk),
         Command::Serve(args) => serve::serve(&desk, &args),
         Command::Mcp(args) => mcp::mcp(desk, &args),
         Command::Hook(args) => hook::hook(desk, &args),
         Command::Chat(args) => chat::chat(&desk, args),
-        Command::Cache { conversation } => cache::cache(&desk, conversation.as_deref()),
         Command::Model(ModelCommand::Fetch { id }) => model::fetch_model(&desk, &id),
         Command::Demo { keep } => demo::demo(&desk, keep),
         Command::Backup { folder } => backup::backup(&desk, &folder),
@@ -181,13 +163,30 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
     }
 }
 
-impl Desk {
-    /// Does the work with the API of a root that is there.
-    fn with_api(&self, work: impl AsyncFnOnce(&Api) -> Result<Exit, Failure>) -> Result<Exit, Failure> {
-        self.check_root()?;
-        self.starting(work)
+/// Does a command with the API of its root.
+async fn asked(desk: &Desk, api: &Api, command: ApiCommand) -> Result<Exit, Failure> {
+    match command {
+        ApiCommand::Add(args) => memory::add(desk, api, args).await,
+        ApiCommand::Import(args) => import::import(desk, api, args).await,
+        ApiCommand::Export(args) => export::export(desk, api, args).await,
+        ApiCommand::Ask(args) => memory::ask(desk, api, args).await,
+        ApiCommand::Search(args) => memory::search(desk, api, args).await,
+        ApiCommand::Get(args) => memory::get(desk, api, args).await,
+        ApiCommand::Review(args) => review::review(desk, api, args).await,
+        ApiCommand::Skill(args) => skill::skill(desk, api, args).await,
+        ApiCommand::Forget(args) => forget::forget(desk, api, args).await,
+        ApiCommand::History(args) => history::history(desk, api, args).await,
+        ApiCommand::Audit(tenant) => history::audit(desk, api, &tenant).await,
+        ApiCommand::Knowledge(args) => knowledge::knowledge(desk, api, args).await,
+        ApiCommand::Users => users::users(desk, api).await,
+        ApiCommand::Rebuild => upkeep::rebuild(desk, api).await,
+        ApiCommand::Sync { .. } => upkeep::sync(desk, api).await,
+        ApiCommand::Status(args) => upkeep::status(desk, api, args).await,
+        ApiCommand::Runs(args) => runs::runs(desk, api, args).await,
     }
+}
 
+impl Desk {
     /// Refuses a root that is not there.
     fn check_root(&self) -> Result<(), Failure> {
         let root = self.root.display();

@@ -62,7 +62,7 @@ impl Failure {
         match error {
             HistoryError::NoChange { .. } | HistoryError::NoRun { .. } => Self::new(
                 ErrorCode::NotFound,
-                format!("{error}: list them with `quipu log`"),
+                format!("{error}: list them with `quipu history log`"),
             ),
             HistoryError::Undone { .. } | HistoryError::Conflict { .. } | HistoryError::Unkept { .. } => {
                 Self::new(ErrorCode::Conflict, error.to_string())

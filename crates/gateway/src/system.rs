@@ -36,7 +36,7 @@ pub(crate) async fn health(visit: Visit) -> Answer {
     let dead_letters = runs.map_or(0, |runs| runs.dead_letters);
     if dead_letters > 0 {
         problems.push(format!(
-            "{} failed permanently: see `quipu runs` for the reason, retry with `quipu trigger NAME`",
+            "{} failed permanently: see `quipu runs` for the reason, retry with `quipu runs start NAME`",
             counted(dead_letters, "background run", "background runs")
         ));
     }

@@ -454,7 +454,7 @@ impl Status {
         }
         if self.jobs.failed > 0 {
             problems.push(format!(
-                "{} failed permanently: see `quipu status --tasks` for the reason, retry with `quipu retry`",
+                "{} failed permanently: see `quipu status --tasks` for the reason, retry with `quipu runs retry`",
                 counted(self.jobs.failed, "task", "tasks")
             ));
         }

@@ -48,11 +48,12 @@ pub(crate) enum ModelCommand {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_args(|arg| arg.global(true)))]
 pub(crate) struct SkillArgs {
     #[command(subcommand)]
     pub(crate) what: SkillCommand,
     /// The agent whose skills they are
-    #[arg(long, value_name = "ID", global = true, default_value = "assistant")]
+    #[arg(long, value_name = "ID", default_value = "assistant")]
     pub(crate) agent: String,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,

@@ -59,6 +59,12 @@ pub(crate) struct LiveOf {
 pub(crate) enum ContextCommand {
     /// Show which instruction files conversations begin with
     Instructions,
+    /// Show prompt-cache hits and misses per request, with the reason for each miss
+    Cache {
+        /// Show only this conversation
+        #[arg(long, value_name = "ID")]
+        conversation: Option<String>,
+    },
     #[command(flatten)]
     Live(LiveContext),
 }

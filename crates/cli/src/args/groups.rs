@@ -4,31 +4,45 @@
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 
 use super::Cli;
 use crate::output::wrapped;
 
-const GROUPS: [(&str, &str); 5] = [
+const GROUPS: [(&str, &str); 4] = [
     (
         "Remember and find",
-        "add import ask search get review forget knowledge users",
+        "add import ask search get review forget knowledge users demo",
     ),
     (
         "Connect agents and models",
         "init serve chat mcp hook token doctor config model",
     ),
-    (
-        "See what Quipu did",
-        "log show diff undo audit runs trigger skill context cache",
-    ),
-    ("Keep it", "status sync rebuild retry export backup restore"),
-    ("Get to know it", "demo completions"),
+    ("See what Quipu did", "history audit runs skill context"),
+    ("Keep it", "status sync rebuild export backup restore"),
 ];
 
 /// The command line as it was typed.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    Cli::from_arg_matches(&grouped().try_get_matches_from(arguments)?)
+    let matches = grouped().try_get_matches_from(arguments);
+    Cli::from_arg_matches(&matches.map_err(with_place)?)
+}
+
+/// An error about a command that stands in another one says where.
+fn with_place(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
+        let command = Cli::command();
+        let place = |group: &clap::Command| {
+            let found = group.find_subcommand(typed)?;
+            Some(format!("{} {}", group.get_name(), found.get_name()))
+        };
+        let places: Vec<String> = command.get_subcommands().filter_map(place).collect();
+        if !places.is_empty() {
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(places));
+        }
+    }
+    error
 }
 
 fn grouped() -> clap::Command {
@@ -58,5 +72,30 @@ mod tests {
             assert_eq!(help.matches(&line).count(), 1, "{line}{help}");
         }
         assert!(help.contains("--root") && help.contains("Exit codes:"), "{help}");
+    }
+
+    #[test]
+    fn a_command_that_stands_in_another_one_is_refused_with_its_place() {
+        let refused = |line: &str| {
+            let words = line.split(' ').map(OsString::from);
+            parse(&words.collect::<Vec<_>>()).expect_err(line).to_string()
+        };
+        for (old, new) in [
+            ("log --limit 3", "history log"),
+            ("show --at 2026-11-01", "history show"),
+            ("diff", "history diff"),
+            ("undo r_1", "history undo"),
+            ("trigger dream", "runs start"),
+            ("retry", "runs retry"),
+            ("cache --json", "context cache"),
+        ] {
+            let error = refused(&format!("quipu {old}"));
+            assert!(error.contains("unrecognized subcommand"), "{old}: {error}");
+            assert!(error.contains(&format!("'{new}'")), "{old}: {error}");
+            let help = refused(&format!("quipu {new} --help"));
+            assert!(help.contains(&format!("Usage: quipu {new}")), "{new}: {help}");
+        }
+        assert!(refused("quipu statuss").contains("'status'"), "a slip");
+        assert!(!refused("quipu quux").contains("tip"));
     }
 }

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 use super::{MethodArg, ScopeArgs};
 
 #[derive(Debug, Args)]
+#[command(mut_args(|arg| arg.global(true)))]
 pub(crate) struct KnowledgeArgs {
     #[command(subcommand)]
     pub(crate) command: KnowledgeCommand,

@@ -12,10 +12,10 @@ use crate::project;
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ScopeArgs {
     /// The application
-    #[arg(long, default_value = "default", value_name = "ID", global = true)]
+    #[arg(long, default_value = "default", value_name = "ID")]
     pub(crate) app: String,
     /// The project inside it; `.`: that of the current folder's repository
-    #[arg(long, default_value = "default", value_name = "ID", global = true, value_parser = project::named)]
+    #[arg(long, default_value = "default", value_name = "ID", value_parser = project::named)]
     pub(crate) project: String,
 }
 

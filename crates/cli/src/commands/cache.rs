@@ -1,4 +1,4 @@
-//! `quipu cache`: prompt-cache use of requests through the running server, with reasons for misses.
+//! `quipu context cache`: prompt-cache use of requests through the running server, with reasons for misses.
 //!
 //! Owns: the tables. Never: a measure; the server has them.
 

@@ -1,4 +1,4 @@
-//! `quipu log`, `quipu show`, `quipu diff`, `quipu undo`, `quipu audit`.
+//! `quipu history` and `quipu audit`.
 
 mod git;
 
@@ -9,29 +9,101 @@ use model::Name;
 
 use super::{Desk, name};
 use crate::api::{Api, Path};
-use crate::args::{LogArgs, ShowArgs, TenantArgs};
+use crate::args::{HistoryArgs, HistoryCommand, LogArgs, TenantArgs};
 use crate::error::{Exit, Failure};
 use crate::output::say;
 
 /// Author of what is no run's.
 const PERSON: &str = "a person, or another program";
 
-pub(super) async fn log(desk: &Desk, api: &Api, args: LogArgs) -> Result<Exit, Failure> {
-    if args.form.is_some() {
-        return git::stream(api, &args.tenant).await;
+pub(super) async fn history(desk: &Desk, api: &Api, args: HistoryArgs) -> Result<Exit, Failure> {
+    let HistoryArgs { tenant, command } = args;
+    let past = Past { desk, api, tenant };
+    match command {
+        HistoryCommand::Log(args) if args.form.is_some() => past.stream().await,
+        HistoryCommand::Log(args) => past.log(args).await,
+        HistoryCommand::Show { path, at } => past.show(path.as_deref(), &at).await,
+        HistoryCommand::Diff { id } => past.diff(id).await,
+        HistoryCommand::Undo { run } => past.undo(run).await,
     }
-    let path = tenant(Path::new("/history", ""), &args.tenant)?
-        .with("limit", args.limit)
-        .with_any("user_id", any_name("--user", args.user.as_deref())?)
-        .with_any("agent_id", any_name("--agent", args.agent.as_deref())?);
-    let log: HistoryData = api.get(path.text()).await?;
-    desk.tell(&log, || {
-        match (log.changes.as_slice(), args.user.or(args.agent)) {
-            ([], None) => say!("no changes recorded yet"),
-            ([], Some(whose)) => say!("no changes of `{whose}`: `quipu users` lists everybody"),
-            (changes, _) => changes.iter().try_for_each(show),
-        }
-    })
+}
+
+/// The changes of a tenant, or of every one.
+struct Past<'a> {
+    desk: &'a Desk,
+    api: &'a Api,
+    tenant: TenantArgs,
+}
+
+impl Past<'_> {
+    fn route(&self, route: &str, id: &str) -> Result<Path, Failure> {
+        within(Path::new(route, id), &self.tenant)
+    }
+
+    async fn log(&self, args: LogArgs) -> Result<Exit, Failure> {
+        let path = self
+            .route("/history", "")?
+            .with("limit", args.limit)
+            .with_any("user_id", any_name("--user", args.user.as_deref())?)
+            .with_any("agent_id", any_name("--agent", args.agent.as_deref())?);
+        let log: HistoryData = self.api.get(path.text()).await?;
+        self.desk.tell(&log, || {
+            match (log.changes.as_slice(), args.user.or(args.agent)) {
+                ([], None) => say!("no changes recorded yet"),
+                ([], Some(whose)) => say!("no changes of `{whose}`: `quipu users` lists everybody"),
+                (changes, _) => changes.iter().try_for_each(show),
+            }
+        })
+    }
+
+    async fn show(&self, file: Option<&str>, at: &str) -> Result<Exit, Failure> {
+        let path = self
+            .route("/history/files", "")?
+            .with("at", at)
+            .with_any("path", file);
+        let then: PastData = self.api.get(path.text()).await?;
+        self.desk.tell(&then, || {
+            if then.files.is_empty() {
+                let file = file.unwrap_or("memory/");
+                let none = Failure::missing(format!("nothing was at `{file}` then"));
+                return Err(none.hint("`quipu history show --at TIME` lists the files that there were"));
+            }
+            for PastFileItem { path, text } in &then.files {
+                let text = text.as_deref().unwrap_or("(its text is not kept)");
+                let told = file.map_or(&**path, |_| text.trim_end());
+                say!("{told}")?;
+            }
+            Ok(())
+        })
+    }
+
+    async fn diff(&self, id: Option<String>) -> Result<Exit, Failure> {
+        let id = if id.is_some() {
+            id
+        } else {
+            let newest = self.route("/history", "")?.with("limit", 1);
+            let log: HistoryData = self.api.get(newest.text()).await?;
+            log.changes.into_iter().next().map(|change| change.id)
+        };
+        let Some(id) = id else {
+            return say!("no changes recorded yet").map(|()| Exit::Ok);
+        };
+        let data: DiffData = self.api.get(self.route("/history/", &id)?.text()).await?;
+        self.desk.tell(&data, || say!("{}", data.diff.trim_end()))
+    }
+
+    async fn undo(self, run_id: String) -> Result<Exit, Failure> {
+        let request = UndoRequest {
+            run_id,
+            app_id: self.tenant.app,
+            project_id: self.tenant.project,
+        };
+        let data: UndoData = self.api.post("/history/undo", &request).await?;
+        self.desk.tell(&data, || match &data.change {
+            Some(change) => show(change),
+            None => say!("nothing left to undo"),
+        })
+    }
 }
 
 fn show(change: &ChangeItem) -> Result<(), Failure> {
@@ -49,62 +121,8 @@ fn who(change: &ChangeItem) -> String {
     }
 }
 
-pub(super) async fn show_then(desk: &Desk, api: &Api, args: ShowArgs) -> Result<Exit, Failure> {
-    let path = tenant(Path::new("/history/files", ""), &args.tenant)?
-        .with("at", &args.at)
-        .with_any("path", args.path.as_ref());
-    let then: PastData = api.get(path.text()).await?;
-    desk.tell(&then, || {
-        if then.files.is_empty() {
-            let file = args.path.as_deref().unwrap_or("memory/");
-            let none = Failure::missing(format!("nothing was at `{file}` then"));
-            return Err(none.hint("`quipu show --at TIME` lists the files that there were"));
-        }
-        for PastFileItem { path, text } in &then.files {
-            let text = text.as_deref().unwrap_or("(its text is not kept)");
-            let told = args.path.as_ref().map_or(&**path, |_| text.trim_end());
-            say!("{told}")?;
-        }
-        Ok(())
-    })
-}
-
-pub(super) async fn diff(
-    desk: &Desk,
-    api: &Api,
-    id: Option<String>,
-    of: &TenantArgs,
-) -> Result<Exit, Failure> {
-    let id = if id.is_some() {
-        id
-    } else {
-        let newest = tenant(Path::new("/history", ""), of)?.with("limit", 1);
-        let log: HistoryData = api.get(newest.text()).await?;
-        log.changes.into_iter().next().map(|change| change.id)
-    };
-    let Some(id) = id else {
-        return say!("no changes recorded yet").map(|()| Exit::Ok);
-    };
-    let path = tenant(Path::new("/history/", &id), of)?;
-    let data: DiffData = api.get(path.text()).await?;
-    desk.tell(&data, || say!("{}", data.diff.trim_end()))
-}
-
-pub(super) async fn undo(desk: &Desk, api: &Api, run_id: String, of: TenantArgs) -> Result<Exit, Failure> {
-    let request = UndoRequest {
-        run_id,
-        app_id: of.app,
-        project_id: of.project,
-    };
-    let data: UndoData = api.post("/history/undo", &request).await?;
-    desk.tell(&data, || match &data.change {
-        Some(change) => show(change),
-        None => say!("nothing left to undo"),
-    })
-}
-
 pub(super) async fn audit(desk: &Desk, api: &Api, of: &TenantArgs) -> Result<Exit, Failure> {
-    let path = tenant(Path::new("/audit", ""), of)?;
+    let path = within(Path::new("/audit", ""), of)?;
     let data: AuditData = api.get(path.text()).await?;
     desk.tell(&data, || {
         for found in &data.findings {
@@ -115,14 +133,14 @@ pub(super) async fn audit(desk: &Desk, api: &Api, of: &TenantArgs) -> Result<Exi
         }
         let advice = match data.findings.len() {
             0 => "no problems found",
-            _ => "`quipu undo RUN` undoes a run, `quipu forget` deletes a memory; or edit the file",
+            _ => "`quipu history undo RUN` undoes a run, `quipu forget` deletes a memory; or edit the file",
         };
         say!("{advice}")
     })
 }
 
 /// A path with the tenant that was named, if one was.
-fn tenant(path: Path, args: &TenantArgs) -> Result<Path, Failure> {
+fn within(path: Path, args: &TenantArgs) -> Result<Path, Failure> {
     let path = path.with_any("app_id", any_name("--app", args.app.as_deref())?);
     Ok(path.with_any("project_id", any_name("--project", args.project.as_deref())?))
 }

@@ -359,7 +359,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
     name_the_rest(imported)?;
     if all.waiting_runs > 0 {
         say!(
-            "{}: profile, events and core memory come while `quipu serve` runs, or with `quipu trigger NAME`",
+            "{}: profile, events and core memory come while `quipu serve` runs, or with `quipu runs start NAME`",
             counted(all.waiting_runs, "background run waits", "background runs wait")
         )?;
     }

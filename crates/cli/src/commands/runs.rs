@@ -1,15 +1,26 @@
-//! `quipu runs` and `quipu trigger`: background runs.
+//! `quipu runs`: background runs.
 
 use gateway::wire::runs::{RunItem, RunPageData, RunStatus, TriggerData, TriggerRequest, TriggerStatus};
 use model::text::counted;
 
-use super::Desk;
+use super::{Desk, upkeep};
 use crate::api::{Api, Path};
-use crate::args::{RunsArgs, STRATEGIES, TriggerArgs};
+use crate::args::{RunsArgs, RunsCommand, STRATEGIES};
 use crate::error::{Exit, Failure};
 use crate::output::say;
 
-pub(super) async fn list(desk: &Desk, api: &Api, args: RunsArgs) -> Result<Exit, Failure> {
+pub(super) async fn runs(desk: &Desk, api: &Api, args: RunsArgs) -> Result<Exit, Failure> {
+    match args.command {
+        None => list(desk, api, args).await,
+        Some(RunsCommand::Start { name, timeout, force }) => {
+            let request = TriggerRequest { name, timeout, force };
+            start(desk, api, &request).await
+        }
+        Some(RunsCommand::Retry { tasks, scope }) => upkeep::retry(desk, api, tasks, &scope).await,
+    }
+}
+
+async fn list(desk: &Desk, api: &Api, args: RunsArgs) -> Result<Exit, Failure> {
     let path = Path::new("/runs", "")
         .within(&args.scope.app, &args.scope.project)
         .with("page_size", args.limit)
@@ -50,14 +61,9 @@ fn word(status: RunStatus) -> &'static str {
     }
 }
 
-pub(super) async fn trigger(desk: &Desk, api: &Api, args: TriggerArgs) -> Result<Exit, Failure> {
+async fn start(desk: &Desk, api: &Api, request: &TriggerRequest) -> Result<Exit, Failure> {
     api.run_background().await?;
-    let request = TriggerRequest {
-        name: args.name,
-        timeout: args.timeout,
-        force: args.force,
-    };
-    let request = serde_json::to_vec(&request)?;
+    let request = serde_json::to_vec(request)?;
     let reply = api.client.post("/api/v2/ome/trigger", request).await?;
     let told: TriggerData = reply.bare().map_err(|error| match error.into() {
         failure @ Failure {

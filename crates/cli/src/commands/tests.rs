@@ -17,7 +17,7 @@ mod lost;
 mod roots;
 
 use super::interrupt::WhatStands;
-use super::{Desk, forget, history, import, memory, review, runs, skill, upkeep, users};
+use super::{Desk, asked};
 use crate::api::Api;
 use crate::args::{Cli, Command};
 use crate::config::load;
@@ -111,26 +111,10 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
             ..*desk
         };
         SAID.take();
-        exit = match cli.command {
-            Command::Add(args) => memory::add(desk, &api, args).await,
-            Command::Search(args) => memory::search(desk, &api, args).await,
-            Command::Get(args) => memory::get(desk, &api, args).await,
-            Command::Forget(args) => forget::forget(desk, &api, args).await,
-            Command::Log(args) => history::log(desk, &api, args).await,
-            Command::Show(args) => history::show_then(desk, &api, args).await,
-            Command::Diff { id, tenant } => history::diff(desk, &api, id, &tenant).await,
-            Command::Undo { run, tenant } => history::undo(desk, &api, run, tenant).await,
-            Command::Audit(tenant) => history::audit(desk, &api, &tenant).await,
-            Command::Runs(args) => runs::list(desk, &api, args).await,
-            Command::Trigger(args) => runs::trigger(desk, &api, args).await,
-            Command::Review(args) => review::review(desk, &api, args).await,
-            Command::Skill(args) => skill::skill(desk, &api, args).await,
-            Command::Status(args) => upkeep::status(desk, &api, args).await,
-            Command::Sync { .. } => upkeep::sync(desk, &api).await,
-            Command::Users => users::users(desk, &api).await,
-            Command::Import(args) => import::import(desk, &api, args).await,
-            other => panic!("{other:?}"),
+        let Command::Asking(command) = cli.command else {
+            panic!("{:?}", cli.command);
         };
+        exit = asked(desk, &api, command).await;
     }
     api.close().await;
     let said = SAID.take();
@@ -309,7 +293,7 @@ async fn a_listing_says_how_to_see_the_rest() {
 async fn a_profile_is_listed() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
-    let lines = [LISBON, "trigger extract_user_profile", "get --kind profile"];
+    let lines = [LISBON, "runs start extract_user_profile", "get --kind profile"];
     let listed = typed(&desk, &lines).await.expect("it lists").said;
     assert!(listed.contains("Lisbon"), "{listed}");
     assert!(listed.contains("me_pf_"), "each statement has its id: {listed}");
@@ -322,7 +306,7 @@ async fn events_are_listed_and_shown_and_not_called_upcoming() {
     let said =
         r#"add --flush --at 2026-11-28T09:00:00Z "I fly to Oslo on 3 March 2027 for the chess tournament.""#;
     typed(&desk, &[said]).await.expect("it is stored");
-    let lines = ["trigger extract_foresight", "get --kind foresight"];
+    let lines = ["runs start extract_foresight", "get --kind foresight"];
     let listed = typed(&desk, &lines).await.expect("it lists").said;
     assert!(
         listed.contains("Oslo") && listed.contains("1 of 1 event of me"),
@@ -372,7 +356,7 @@ async fn runs_are_asked_for_listed_and_counted() {
         status["runs"]["queued"], 1,
         "the profile waits for a quiet minute: {status}"
     );
-    let told = typed(&desk, &["--json trigger extract_user_profile"]).await;
+    let told = typed(&desk, &["--json runs start extract_user_profile"]).await;
     let told = told.expect("it runs");
     assert_eq!((told.exit, &told.json()["status"]), (Exit::Ok, &"ok".into()));
     let runs = typed(&desk, &["--json runs --strategy extract_user_profile"]).await;
@@ -401,7 +385,7 @@ async fn runs_are_asked_for_listed_and_counted() {
 async fn what_cannot_be_run_is_said_and_has_its_exit_code() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
-    let unknown = typed(&desk, &["trigger nobody"])
+    let unknown = typed(&desk, &["runs start nobody"])
         .await
         .expect_err("there is none");
     assert_eq!(unknown.exit, Exit::NotFound);
@@ -416,16 +400,16 @@ async fn what_cannot_be_run_is_said_and_has_its_exit_code() {
     rows.sort_unstable();
     assert_eq!(names.clone().collect::<Vec<_>>(), rows);
     for name in names {
-        typed(&desk, &[&format!("trigger {name}")]).await.expect(name);
+        typed(&desk, &[&format!("runs start {name}")]).await.expect(name);
     }
-    let told = typed(&desk, &["trigger reflect_episodes"])
+    let told = typed(&desk, &["runs start reflect_episodes"])
         .await
         .expect("it is off");
     assert_eq!(
         (told.exit, told.said.as_str()),
         (Exit::Ok, "`reflect_episodes` has no work, or is disabled\n")
     );
-    let told = typed(&desk, &["trigger --force reflect_episodes"])
+    let told = typed(&desk, &["runs start --force reflect_episodes"])
         .await
         .expect("it runs");
     assert_eq!(told.exit, Exit::Ok);
@@ -434,7 +418,11 @@ async fn what_cannot_be_run_is_said_and_has_its_exit_code() {
     std::fs::create_dir_all(page).expect("a folder");
     let told = typed(
         &desk,
-        &[LISBON, "trigger extract_user_profile", "--json trigger dream"],
+        &[
+            LISBON,
+            "runs start extract_user_profile",
+            "--json runs start dream",
+        ],
     )
     .await;
     let told = told.expect("it answers");

@@ -1,4 +1,4 @@
-//! `quipu rebuild`, `quipu sync`, `quipu status`, `quipu retry`.
+//! `quipu rebuild`, `quipu sync`, `quipu status`, `quipu runs retry`.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Desk, scope};
 use crate::api::{Api, NOTHING, Path};
-use crate::args::{RetryArgs, ScopeArgs, StatusArgs};
+use crate::args::{ScopeArgs, StatusArgs};
 use crate::belonging;
 use crate::clock::RandomIds;
 use crate::error::{Exit, Failure};
@@ -55,7 +55,6 @@ pub(super) async fn rebuilt(api: &Api, bar: &ProgressBar) -> Result<SyncedData, 
 
 /// Before the root is open: makes the memory folder that is there the ledger's.
 pub(super) fn accept(desk: &Desk) -> Result<(), Failure> {
-    desk.check_root()?;
     if SqliteLedger::is_open(&desk.root.join(LEDGER)) {
         let failure = Failure::in_use("--accept-missing: another quipu process is using this root");
         return Err(failure.hint("stop the server of this root and run the command again"));
@@ -148,14 +147,17 @@ fn more(scope: &ScopeArgs, page: &TaskPageData, health: &HealthData) -> Result<(
     Ok(())
 }
 
-pub(super) async fn retry(desk: &Desk, api: &Api, args: RetryArgs) -> Result<Exit, Failure> {
-    let scope = scope(&args.scope)?;
-    let ids = if args.tasks.is_empty() {
+pub(super) async fn retry(
+    desk: &Desk,
+    api: &Api,
+    mut ids: Vec<String>,
+    of: &ScopeArgs,
+) -> Result<Exit, Failure> {
+    let scope = scope(of)?;
+    if ids.is_empty() {
         let page = failed_tasks(api, &scope).await?;
-        page.items.into_iter().map(|task| task.id).collect()
-    } else {
-        args.tasks
-    };
+        ids.extend(page.items.into_iter().map(|task| task.id));
+    }
     let mut tasks: Vec<TaskItem> = Vec::new();
     for id in &ids {
         tasks.push(api.post(task_path(&scope, id, "/retry").text(), &NOTHING).await?);

@@ -122,7 +122,7 @@ sections! {
 
     /// One model server.
     struct Upstream {
-        /// Its name in `quipu cache`; empty: its address.
+        /// Its name in `quipu context cache`; empty: its address.
         name: String,
         base_url: String,
         api_key: String,

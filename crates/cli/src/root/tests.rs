@@ -115,9 +115,9 @@ fn every_command_refuses_a_folder_that_is_no_root_and_leaves_it_as_it_is() {
         "get",
         "skill list",
         "forget --all --yes",
-        "log",
-        "diff",
-        "undo r",
+        "history log",
+        "history diff",
+        "history undo r",
         "audit",
         "knowledge list",
         "knowledge add guide.md",
@@ -125,23 +125,22 @@ fn every_command_refuses_a_folder_that_is_no_root_and_leaves_it_as_it_is() {
         "sync",
         "status",
         "users",
-        "retry",
+        "runs retry",
         &format!("backup {to}"),
         &format!("restore {to}"),
         "token create",
         "token list",
         "token revoke t_1",
         "runs",
-        "trigger dream",
-        "context live list",
+        "runs start dream",
+        "context list",
         "context instructions",
         "context talk.json",
         "serve --listen 127.0.0.1:0",
         "mcp",
         "hook",
         "chat --message hello",
-        "top",
-        "cache",
+        "context cache",
         "model fetch some/model",
         "init --yes",
         "doctor",
@@ -163,7 +162,13 @@ fn every_command_refuses_a_folder_that_is_no_root_and_leaves_it_as_it_is() {
 fn a_question_makes_no_root_in_an_empty_folder() {
     let empty = folder(&[]);
     let root = empty.path().to_str().expect("a path");
-    for line in ["status", "search bees", "log", "token list", "backup /nowhere/b"] {
+    for line in [
+        "status",
+        "search bees",
+        "history log",
+        "token list",
+        "backup /nowhere/b",
+    ] {
         let words = ["quipu", "--root", root].into_iter().chain(line.split(' '));
         assert_ne!(crate::run(words.map(Into::into), no_index), Exit::Ok, "{line}");
         assert!(below(empty.path()).is_empty(), "{line}");

@@ -192,7 +192,7 @@ async fn only_its_own_tenant_retries_a_failed_task() {
         health["problems"][0]
             .as_str()
             .expect("words")
-            .contains("quipu retry"),
+            .contains("quipu runs retry"),
         "{health}"
     );
     house.gated.set(Plan::Open);

@@ -268,7 +268,7 @@ async fn a_given_up_task_runs_again_on_request() {
     let status = engine.status().await.expect("it answers");
     assert_eq!(status.jobs.failed, 1);
     assert!(
-        status.problems()[0].contains("quipu retry"),
+        status.problems()[0].contains("quipu runs retry"),
         "{:?}",
         status.problems()
     );

@@ -13,7 +13,7 @@ async fn every_empty_view_names_the_next_step() {
         ("/page/memories", "Import an export"),
         ("/page/memories?q=tea", "Nothing is remembered yet"),
         ("/page/conversations", "http://localhost/v1"),
-        ("/", "quipu trigger dream"),
+        ("/", "quipu runs start dream"),
         ("/page/skills", "quipu init"),
         ("/page/documents", "quipu knowledge add"),
         ("/page/import", "Export data"),

@@ -31,8 +31,8 @@ fn outputs(root: &Root) -> Vec<(String, Ran)> {
         &["status"],
         &["--json", "status", "--tasks"],
         &["sync"],
-        &["retry"],
-        &["retry", "none"],
+        &["runs", "retry"],
+        &["runs", "retry", "none"],
     ];
     all.iter()
         .map(|arguments| (arguments.join(" "), root.run(arguments)))

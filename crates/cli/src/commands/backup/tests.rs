@@ -23,7 +23,7 @@ fn said(root: &Path, lines: &[&str]) -> Told {
 fn a_name_that_is_not_utf8_is_backed_up_and_restored() {
     let place = TempDir::new().expect("a folder");
     let [source, folder, root] = ["source", "backup", "root"].map(|name| place.path().join(name));
-    let was = said(&source, &["add --flush I-keep-bees.", "--json log"]).json();
+    let was = said(&source, &["add --flush I-keep-bees.", "--json history log"]).json();
     let names: [&[u8]; 3] = [b"memory/caf\xe9.txt", b"memory/caf%E9.txt", b"memory/\xff/a%.md"];
     for (at, name) in names.iter().enumerate() {
         let file = source.join(OsStr::from_bytes(name));
@@ -37,7 +37,7 @@ fn a_name_that_is_not_utf8_is_backed_up_and_restored() {
     }
     let exit = restore(&desk(&root, &[]), &folder);
     assert_eq!(exit.expect("it is restored"), Exit::Ok);
-    let log = said(&root, &["--json log"]).json();
+    let log = said(&root, &["--json history log"]).json();
     let log = log["changes"].as_array().expect("a list");
     assert_eq!(log.last(), was["changes"].get(0), "the history came along");
     for (at, name) in names.iter().enumerate() {
@@ -90,10 +90,10 @@ fn backs_up_from_a_read_only_disk_in_the_current_folder() {
     fs::create_dir("disk").expect("made");
     mount(&["-t", "tmpfs", "none", "disk"]);
     let root = std::path::absolute("disk/root").expect("a path");
-    said(&root, &["add --flush I-keep-bees.", "log"]);
+    said(&root, &["add --flush I-keep-bees.", "history log"]);
     fs::remove_file(root.join("ledger.lock")).expect("removed");
     mount(&["-o", "remount,ro", "disk"]);
-    let told = said(&root, &["log"]);
+    let told = said(&root, &["history log"]);
     assert!(told.said.contains("me"), "{}", told.said);
     let folder = std::path::absolute("backup").expect("a path");
     let exit = backup(&desk(&root, &[]), &folder);

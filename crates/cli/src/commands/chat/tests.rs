@@ -282,7 +282,7 @@ fn without_a_server_the_commands_say_how_to_start_one() {
             .expect("a hint")
             .contains("quipu serve --upstream URL")
     );
-    for command in [&["chat", "--message", "a"][..], &["cache"]] {
+    for command in [&["chat", "--message", "a"][..], &["context", "cache"]] {
         assert_eq!(quipu(root.path(), command), Exit::InUse);
     }
 }
@@ -291,7 +291,7 @@ fn without_a_server_the_commands_say_how_to_start_one() {
 fn the_command_cache_asks_the_same_server() {
     let data = json!({"request_id": "r", "data": {"upstreams": [], "conversations": []}});
     let (exit, asked) = run(
-        &["cache", "--json", "--conversation", "c 1"],
+        &["context", "cache", "--json", "--conversation", "c 1"],
         vec![body(200, &data)],
     );
     assert_eq!(exit, Exit::Ok);

@@ -13,7 +13,10 @@ use crate::commands::tests::{desk, typed};
 use crate::error::Exit;
 
 async fn changes(desk: &Desk) -> Vec<Value> {
-    let log = typed(desk, &["--json log"]).await.expect("it is told").json();
+    let log = typed(desk, &["--json history log"])
+        .await
+        .expect("it is told")
+        .json();
     log["changes"].as_array().expect("a list").clone()
 }
 
@@ -97,15 +100,23 @@ async fn a_batch_is_recorded_shown_and_taken_back() {
     };
     let [id, run] = ["id", "run_id"].map(|key| change[key].as_str().expect("text"));
     assert!(has(root.path(), "a-violin"));
-    let [shown, undo] = [format!("diff {id}"), format!("undo {run}")];
-    let lines = ["log --owner me --limit 3", &shown, "diff", "audit", &undo];
+    let [shown, undo] = [format!("history diff {id}"), format!("history undo {run}")];
+    let lines = [
+        "history log --owner me --limit 3",
+        &shown,
+        "history diff",
+        "audit",
+        &undo,
+    ];
     assert_eq!(typed(&desk, &lines).await.expect("they work").exit, Exit::Ok);
     assert!(!has(root.path(), "a-violin"));
     let again = typed(&desk, &[&undo])
         .await
         .expect_err("it is taken back already");
     assert!(again.error.to_string().contains("already undid"), "{again:?}");
-    let unknown = typed(&desk, &["undo r_none"]).await.expect_err("there is none");
+    let unknown = typed(&desk, &["history undo r_none"])
+        .await
+        .expect_err("there is none");
     assert_eq!(unknown.exit, Exit::NotFound);
 }
 
@@ -121,7 +132,7 @@ async fn a_history_that_is_off_tells_what_it_has_and_forgets_it() {
         .expect("it is remembered");
     let made = changes(&desk).await;
     assert_eq!(made.len(), 1, "it is not written");
-    let undo = format!("undo {}", made[0]["run_id"].as_str().expect("a run"));
+    let undo = format!("history undo {}", made[0]["run_id"].as_str().expect("a run"));
     let refused = typed(&desk, &[&undo]).await.expect_err("it could not be undone");
     assert!(
         refused.error.to_string().contains("history.enabled"),
@@ -140,11 +151,14 @@ async fn what_programs_read_of_a_history_is_json() {
     typed(&desk, &["add --flush a-violin"])
         .await
         .expect("it is remembered");
-    let log = typed(&desk, &["--json log"]).await.expect("it is told").json();
+    let log = typed(&desk, &["--json history log"])
+        .await
+        .expect("it is told")
+        .json();
     let change = &log["changes"][0];
     assert_eq!(change["by"], "run", "{log}");
     let id = change["id"].as_str().expect("an id");
-    let diff = typed(&desk, &[&format!("--json diff {id}")])
+    let diff = typed(&desk, &[&format!("--json history diff {id}")])
         .await
         .expect("it is shown");
     assert!(
@@ -154,11 +168,11 @@ async fn what_programs_read_of_a_history_is_json() {
     let audit = typed(&desk, &["--json audit"]).await.expect("it looks").json();
     assert_eq!(audit["findings"], serde_json::json!([]));
     let run = change["run_id"].as_str().expect("a run");
-    let undone = typed(&desk, &[&format!("--json undo {run}")])
+    let undone = typed(&desk, &[&format!("--json history undo {run}")])
         .await
         .expect("it is taken back");
     assert!(undone.json()["change"]["id"].is_string(), "{undone:?}");
-    for unknown in ["--json diff 123456789", "--json undo r_none"] {
+    for unknown in ["--json history diff 123456789", "--json history undo r_none"] {
         let failure = typed(&desk, &[unknown]).await.expect_err("there is none");
         assert_eq!(failure.exit, Exit::NotFound, "{unknown}");
     }
@@ -185,7 +199,7 @@ async fn change_at_random(desk: &Desk, seed: usize) {
                 let made = changes(desk).await;
                 if let Some(run) = made.iter().find_map(|change| change["run_id"].as_str()) {
                     // One that was undone, or whose entries somebody changed, is refused.
-                    drop(typed(desk, &[&format!("undo {run}")]).await);
+                    drop(typed(desk, &[&format!("history undo {run}")]).await);
                 }
             }
             _ => std::fs::write(root.join("memory/default/default/users/me/SOUL.md"), one).expect("written"),
@@ -210,13 +224,13 @@ async fn check_commit(desk: &Desk, there: &FilePath, commit: &str, change: &Valu
         told.contains(text("reason")) && told.contains(text("run_id")),
         "{told}"
     );
-    let diff = typed(desk, &[&format!("diff {}", text("id"))])
+    let diff = typed(desk, &[&format!("history diff {}", text("id"))])
         .await
         .expect("shown")
         .said;
     let theirs = git(there, &["show", "--format=", hash], "");
     assert_eq!(net(&theirs), net(&diff), "{theirs}\n{diff}");
-    let at = format!("show --at {}", text("at"));
+    let at = format!("history show --at {}", text("at"));
     let list = git(there, &["ls-tree", "-r", "--name-only", hash], "");
     let listed = typed(desk, &[&at]).await;
     assert_eq!(listed.map_or(String::new(), |listed| listed.said), list);
@@ -238,12 +252,12 @@ async fn git_shows_what_the_history_has() {
         let root = TempDir::new().expect("a folder");
         let desk = desk(root.path(), &[]);
         change_at_random(&desk, seed).await;
-        let log = typed(&desk, &["--json log --limit 1000"])
+        let log = typed(&desk, &["--json history log --limit 1000"])
             .await
             .expect("told")
             .json();
         let log: Vec<&Value> = log["changes"].as_array().expect("a list").iter().rev().collect();
-        let stream = typed(&desk, &["log --as git"]).await.expect("told").said;
+        let stream = typed(&desk, &["history log --as git"]).await.expect("told").said;
         assert!(log.len() > 4 && !stream.contains("amber"), "{stream}");
         let there = TempDir::new().expect("a folder");
         git(there.path(), &["init", "--quiet"], "");
@@ -270,7 +284,7 @@ async fn git_shows_what_the_history_has() {
             let [shown, now] = [&shown, &now].map(|text| text.lines().filter(|line| !line.is_empty()));
             assert!(shown.eq(now), "{path}");
         }
-        let unknown = typed(&desk, &["show --at 2000-01-01 default/none.md"])
+        let unknown = typed(&desk, &["history show --at 2000-01-01 default/none.md"])
             .await
             .expect_err("there is none");
         assert_eq!(unknown.exit, Exit::NotFound);

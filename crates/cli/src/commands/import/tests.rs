@@ -7,7 +7,7 @@ use clap::Parser as _;
 use tempfile::TempDir;
 
 use crate::api::Api;
-use crate::args::{Cli, Command};
+use crate::args::{ApiCommand, Cli, Command};
 use crate::commands::tests::{desk, typed};
 use crate::error::Exit;
 use crate::output::tests::SAID;
@@ -170,7 +170,7 @@ async fn what_cannot_be_read_is_skipped_counted_and_named() {
           `F/conversations-000.json`, conversation 2, "Torn": it has no `mapping`
           `F/conversations-001.json`, conversation 1: it has no `mapping`
           `F/conversations-001.json`: the file is broken: EOF while parsing a value at line 1 column 18: everything before that place was imported; a second import adds only new messages
-        1 background run waits: profile, events and core memory come while `quipu serve` runs, or with `quipu trigger NAME`
+        1 background run waits: profile, events and core memory come while `quipu serve` runs, or with `quipu runs start NAME`
         next: `quipu search "…"`, `quipu review` to say what of it is true, or read the files in R/memory
     "#]]
     .assert_eq(&said);
@@ -190,10 +190,10 @@ async fn an_import_says_what_is_made_later_only_where_no_server_does_it() {
     let desk = desk(root.path(), &[]);
     let import = format!("import {}", file("c1.json", &BIKE).display());
     let said = typed(&desk, &[&import]).await.expect("it is read").said;
-    assert!(said.contains("`quipu trigger NAME`"), "{said}");
-    let lines = [&*import, "trigger extract_user_profile", &import];
+    assert!(said.contains("`quipu runs start NAME`"), "{said}");
+    let lines = [&*import, "runs start extract_user_profile", &import];
     let said = typed(&desk, &lines).await.expect("it is read").said;
-    assert!(!said.contains("quipu trigger"), "nothing waits: {said}");
+    assert!(!said.contains("quipu runs start"), "nothing waits: {said}");
 
     // The same API as a server that has the root gives it.
     let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
@@ -204,13 +204,13 @@ async fn an_import_says_what_is_made_later_only_where_no_server_does_it() {
         &["I planted three apple trees behind the house.", "Nice."],
     );
     let args = Cli::parse_from(["quipu".into(), "import".into(), apples.into_os_string()]);
-    let Command::Import(args) = args.command else {
+    let Command::Asking(ApiCommand::Import(args)) = args.command else {
         panic!("an import");
     };
     super::import(&desk, &server, args).await.expect("it is read");
     let said = SAID.take();
     assert!(
-        said.contains("next:") && !said.contains("quipu trigger"),
+        said.contains("next:") && !said.contains("quipu runs start"),
         "{said}"
     );
     api.close().await;

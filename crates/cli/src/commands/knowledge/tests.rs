@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::args::{Cli, Command};
-use crate::commands::tests::desk;
+use crate::commands::{asked, tests::desk};
 use crate::world::World;
 
 const GUIDE: &str = "# Guide\n\nHow the samovar is used.\n\n## Clean\n\nVinegar takes the limescale off. Rinse the kettle three times \
@@ -38,10 +38,10 @@ impl Shop {
 
     async fn typed(&self, words: &[&str]) -> Result<Exit, Failure> {
         let words = ["quipu", "knowledge"].iter().chain(words);
-        let Command::Knowledge(args) = Cli::try_parse_from(words).expect("it is understood").command else {
+        let Command::Asking(command) = Cli::try_parse_from(words).expect("it is understood").command else {
             panic!("it is another command");
         };
-        knowledge(&self.desk, &self.api, args).await
+        asked(&self.desk, &self.api, command).await
     }
 
     /// What is refused, in words.

@@ -140,7 +140,10 @@ async fn the_history_is_as_far_as_the_ledger_has_it() {
     ] {
         let (_root, desk) = stage(lost).await;
         typed(&desk, &["sync"]).await.expect("it syncs");
-        let log = typed(&desk, &["--json log"]).await.expect("it lists").json();
+        let log = typed(&desk, &["--json history log"])
+            .await
+            .expect("it lists")
+            .json();
         let mut by: Vec<&str> = log["changes"]
             .as_array()
             .expect("a list")
