@@ -101,7 +101,7 @@ fn configured(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
     let loaded = root::check(&root).and_then(|_| load(&root, environment::variables()));
     let loaded = match loaded {
         Err(failure) if matches!(cli.command, Command::Doctor) => {
-            return doctor::unconfigured(&failure, cli.json);
+            return doctor::unconfigured(failure, cli.json);
         }
         loaded => loaded?,
     };

@@ -14,6 +14,7 @@ use gateway::wire::SyncedData;
 use model::text::counted;
 use ports::{Clock, NoRoom, Probed, UpstreamRequest};
 use prefix::backend::{CacheModel, Kind, decide};
+use serde::Serialize;
 use serde_json::json;
 
 use super::init::InitPlace;
@@ -31,8 +32,6 @@ use crate::{upstreams, world};
 const UPSTREAM_WAIT: Duration = Duration::from_secs(5);
 /// How long a chat model may take for a short talk.
 const TALK_WAIT: Duration = Duration::from_mins(1);
-/// Where a failure without a hint is explained.
-const LOG: &str = "see the server's log";
 /// Below this, writes may soon fail.
 const FREE_BYTES_MIN: u64 = 500 << 20;
 
@@ -40,7 +39,7 @@ const FREE_BYTES_MIN: u64 = 500 << 20;
 #[derive(Debug, Default)]
 pub(super) struct CheckReport(Vec<CheckRow>);
 
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 struct CheckRow {
     check: &'static str,
     text: String,
@@ -49,34 +48,22 @@ struct CheckRow {
 }
 
 impl CheckReport {
-    /// What a check found: all is well, or a problem with its remedy.
-    fn add(&mut self, check: &'static str, found: Result<String, (String, String)>) {
+    /// What a check found: all is well, or a problem with its remedy. Without one, the log says more.
+    fn add(&mut self, check: &'static str, found: Result<String, Failure>) {
         let (text, remedy) = match found {
             Ok(text) => (text, None),
-            Err((text, remedy)) => (text, Some(remedy)),
+            Err(Failure { error, hint, .. }) => (
+                format!("{error:#}"),
+                Some(hint.unwrap_or_else(|| "see the server's log".to_owned())),
+            ),
         };
         self.0.push(CheckRow { check, text, remedy });
-    }
-
-    fn well(&mut self, check: &'static str, text: impl Into<String>) {
-        self.add(check, Ok(text.into()));
-    }
-
-    fn problem(&mut self, check: &'static str, text: impl Into<String>, remedy: impl Into<String>) {
-        self.add(check, Err((text.into(), remedy.into())));
-    }
-
-    fn failure(&mut self, check: &'static str, failure: &Failure, remedy: &str) {
-        let remedy = failure.hint.as_deref().unwrap_or(remedy);
-        self.problem(check, format!("{:#}", failure.error), remedy);
     }
 
     pub(super) fn show(&self, as_json: bool) -> Result<Exit, Failure> {
         let problems = self.0.iter().filter(|row| row.remedy.is_some()).count();
         if as_json {
-            let rows = self.0.iter();
-            let rows = rows.map(|row| json!({"check": row.check, "text": row.text, "remedy": row.remedy}));
-            output::json(&json!({"problems": problems, "checks": rows.collect::<Vec<_>>()}))?;
+            output::json(&json!({"problems": problems, "checks": self.0}))?;
         } else {
             for row in &self.0 {
                 let mark = if row.remedy.is_some() { "problem" } else { "ok" };
@@ -94,11 +81,17 @@ impl CheckReport {
     }
 }
 
+/// Something that is not well, and what to do about it.
+fn problem(text: impl std::fmt::Display, remedy: impl Into<String>) -> Failure {
+    Failure::failed(text).hint(remedy)
+}
+
 /// Checks a root whose configuration cannot be used; without one, nothing else can be known.
-pub(super) fn unconfigured(failure: &Failure, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn unconfigured(failure: Failure, as_json: bool) -> Result<Exit, Failure> {
     let mut report = CheckReport::default();
-    let remedy = "correct it; docs/quipu.example.toml shows every setting";
-    report.failure("configuration", failure, remedy);
+    let remedy = || "correct it; docs/quipu.example.toml shows every setting".to_owned();
+    let hint = failure.hint.clone().unwrap_or_else(remedy);
+    report.add("configuration", Err(failure.hint(hint)));
     report.show(as_json)
 }
 
@@ -111,24 +104,25 @@ pub(super) fn doctor(desk: &Desk) -> Result<Exit, Failure> {
 pub(super) async fn report(desk: &Desk, place: &InitPlace) -> CheckReport {
     let mut report = CheckReport::default();
     let LoadedConfig { config, file, .. } = &desk.loaded;
-    let mut given = format!("{} is used", file.display());
-    if !file.exists() {
-        given = format!(
-            "{} is not there: all settings have their defaults",
-            file.display()
-        );
-    }
-    report.well("configuration", given);
-    root(&mut report, &desk.root);
-    server(&mut report, desk).await;
-    if desk.root.join(serving::LEDGER).exists() {
-        memory(&mut report, desk).await;
+    let used = if file.exists() {
+        "is used"
     } else {
-        report.well("memory", "nothing is stored yet");
+        "is not there: all settings have their defaults"
+    };
+    report.add("configuration", Ok(format!("{} {used}", file.display())));
+    let root = std::path::absolute(&desk.root).unwrap_or_else(|_| desk.root.clone());
+    report.add("root", closed(&root));
+    report.add("disk", room(&root));
+    report.add("server", server(desk).await);
+    if !desk.root.join(serving::LEDGER).exists() {
+        report.add("memory", Ok("nothing is stored yet".to_owned()));
+    } else if let Err(failure) = memory(&mut report, desk).await {
+        report.add("memory", Err(failure));
     }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     for keys in &config.proxy.upstreams {
-        model_server(&mut report, ("upstream", "proxy.upstreams"), keys, &clock, file).await;
+        let found = model_server("proxy.upstreams", keys, &clock, file).await;
+        report.add("upstream", found);
     }
     let chat = &config.chat;
     if !chat.model.is_empty() {
@@ -137,119 +131,114 @@ pub(super) async fn report(desk: &Desk, place: &InitPlace) -> CheckReport {
             api_key: chat.api_key.clone(),
             ..Upstream::default()
         };
-        if model_server(&mut report, ("chat model", "chat"), &keys, &clock, file).await {
-            chat_model(&mut report, config, &clock).await;
+        let found = model_server("chat", &keys, &clock, file).await;
+        let is_answered = found.is_ok();
+        report.add("chat model", found);
+        if is_answered {
+            report.add("chat model", chat_model(config, &clock).await);
         }
     }
     connected(&mut report, place);
     report
 }
 
-fn root(report: &mut CheckReport, root: &Path) {
-    let root = &std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+fn closed(root: &Path) -> Result<String, Failure> {
+    let shown = root.display();
+    let Ok(about) = root.metadata() else {
+        return Ok(format!("{shown} is not there yet"));
+    };
+    let mode = about.permissions().mode() & 0o777;
+    match mode & 0o077 {
+        0 => Ok(format!("{shown}, closed to others")),
+        _ => Err(problem(
+            format!("{shown} is open to other users of this machine (mode {mode:o})"),
+            format!("chmod 700 '{shown}'"),
+        )),
+    }
+}
+
+fn room(root: &Path) -> Result<String, Failure> {
     let shown = root.display();
     let there = root.ancestors().find(|folder| folder.exists()).unwrap_or(root);
-    let mode = root
-        .metadata()
-        .map_or(0, |about| about.permissions().mode() & 0o777);
-    match mode & 0o077 {
-        _ if there != root => report.well("root", format!("{shown} is not there yet")),
-        0 => report.well("root", format!("{shown}, closed to others")),
-        _ => {
-            let text = format!("{shown} is open to other users of this machine (mode {mode:o})");
-            report.problem("root", text, format!("chmod 700 '{shown}'"));
-        }
-    }
-    let about = match rustix::fs::statvfs(there) {
-        Ok(about) => about,
-        Err(error) => {
-            let text = format!("{shown} cannot be asked: {error}");
-            return report.problem("disk", text, "check the file system");
-        }
+    let unknown = |error| {
+        problem(
+            format!("{shown} cannot be asked: {error}"),
+            "check the file system",
+        )
     };
+    let about = rustix::fs::statvfs(there).map_err(unknown)?;
     let free = about.f_bavail.saturating_mul(about.f_frsize);
     let text = format!("{:.1} GB are free at {shown}", free as f64 / 1e9);
     if about.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
         let text = format!("{shown} is on a read-only disk: writes are refused");
-        report.problem("disk", text, what_to_do(NoRoom::ReadOnly));
-    } else if free < FREE_BYTES_MIN {
-        report.problem("disk", text, "free some space, or move the root with --root DIR");
-    } else {
-        report.well("disk", text);
+        return Err(problem(text, what_to_do(NoRoom::ReadOnly)));
     }
+    if free < FREE_BYTES_MIN {
+        return Err(problem(text, "free some space, or move the root with --root DIR"));
+    }
+    Ok(text)
 }
 
-async fn server(report: &mut CheckReport, desk: &Desk) {
+async fn server(desk: &Desk) -> Result<String, Failure> {
     let listen = &desk.loaded.config.server.listen;
-    let health = match Api::beside(desk) {
-        Ok(Some(api)) => api.health().await,
-        Ok(None) => return report_port(report, listen),
-        Err(failure) => Err(failure),
+    let Some(api) = Api::beside(desk)? else {
+        return port(listen);
     };
-    match health {
-        Ok(health) => {
-            let address = serving::find(&desk.root).map(|address| address.to_string());
-            report_version(report, address.as_ref().unwrap_or(listen), &health.version);
-        }
-        Err(failure) => report.failure("server", &failure, LOG),
-    }
+    let version = api.health().await?.version;
+    let address = serving::find(&desk.root).map(|address| address.to_string());
+    served(address.as_ref().unwrap_or(listen), &version)
 }
 
-fn report_version(report: &mut CheckReport, address: &str, version: &str) {
+fn served(address: &str, version: &str) -> Result<String, Failure> {
     let here = env!("CARGO_PKG_VERSION");
     if version == here {
-        let text = format!("http://{address} serves this root, version {here}");
-        return report.well("server", text);
+        return Ok(format!("http://{address} serves this root, version {here}"));
     }
     let text = format!("http://{address} has version {version}, this program has {here}");
-    report.problem("server", text, "stop the server, and start `quipu serve` again");
+    Err(problem(text, "stop the server, and start `quipu serve` again"))
 }
 
 /// Without a server of this root, another program may have its port.
-fn report_port(report: &mut CheckReport, listen: &str) {
-    let Ok(address) = listen.parse::<SocketAddr>() else {
+fn port(listen: &str) -> Result<String, Failure> {
+    let wrong = |_| {
         let text = format!("server.listen: `{listen}` is not an address");
-        return report.problem("server", text, "set server.listen as in `127.0.0.1:4777`");
+        problem(text, "set server.listen as in `127.0.0.1:4777`")
     };
-    let (ip, next) = (address.ip(), address.port().wrapping_add(1));
-    let found = match TcpListener::bind(address) {
-        Ok(_) => Ok(format!("none runs; {address} is free for `quipu serve`")),
-        Err(error) => Err((
-            format!("none runs for this root, and {address} cannot be used: {error}"),
-            format!("quipu serve --listen {ip}:{next}"),
-        )),
+    let address: SocketAddr = listen.parse().map_err(wrong)?;
+    let taken = |error| {
+        let (ip, next) = (address.ip(), address.port().wrapping_add(1));
+        let text = format!("none runs for this root, and {address} cannot be used: {error}");
+        problem(text, format!("quipu serve --listen {ip}:{next}"))
     };
-    report.add("server", found);
+    TcpListener::bind(address).map_err(taken)?;
+    Ok(format!("none runs; {address} is free for `quipu serve`"))
 }
 
 /// What the engine knows of itself.
-async fn memory(report: &mut CheckReport, desk: &Desk) {
-    let api = match Api::open(desk).await {
-        Ok(api) => api,
-        Err(failure) => return report.failure("memory", &failure, LOG),
-    };
+async fn memory(report: &mut CheckReport, desk: &Desk) -> Result<(), Failure> {
+    let api = Api::open(desk).await?;
     // Before the files are read, nothing is known of those that changed.
     let synced = api.post::<SyncedData>("/index/sync", &NOTHING).await;
     let health = api.health().await;
     api.close().await;
     if let Err(failure) = synced {
-        report.failure("memory", &failure, LOG);
+        report.add("memory", Err(failure));
     }
-    let health = match health {
-        Ok(health) => health,
-        Err(failure) => return report.failure("memory", &failure, LOG),
-    };
+    let health = health?;
     if health.problems.is_empty() {
         let files = counted(health.files, "Markdown file", "Markdown files");
         let rows = counted(health.index.rows, "row", "rows");
-        report.well("memory", format!("{files}, {rows} in the index"));
+        report.add("memory", Ok(format!("{files}, {rows} in the index")));
     }
     if let Some(day) = &health.newest_ledger_copy {
-        report.well("copy", format!("the newest daily copy of the ledger is of {day}"));
+        let text = format!("the newest daily copy of the ledger is of {day}");
+        report.add("copy", Ok(text));
     }
-    for problem in &health.problems {
-        report.problem("memory", problem, command_in(problem).unwrap_or("quipu status"));
+    for found in &health.problems {
+        let remedy = command_in(found).unwrap_or("quipu status");
+        report.add("memory", Err(problem(found, remedy)));
     }
+    Ok(())
 }
 
 /// The last command that a text names.
@@ -258,21 +247,14 @@ fn command_in(text: &str) -> Option<&str> {
     quoted.filter(|quoted| quoted.starts_with("quipu ")).last()
 }
 
-/// Asks a model server, whose settings stand in `section` of the configuration, and whether it answers.
+/// Asks a model server, whose settings stand in `section` of the configuration, what it is.
 async fn model_server(
-    report: &mut CheckReport,
-    (check, section): (&'static str, &str),
+    section: &str,
     keys: &Upstream,
     clock: &Arc<dyn Clock>,
     file: &Path,
-) -> bool {
-    let route = match upstreams::route(keys, clock) {
-        Ok(route) => route,
-        Err(failure) => {
-            report.failure(check, &failure, LOG);
-            return false;
-        }
-    };
+) -> Result<String, Failure> {
+    let route = upstreams::route(keys, clock)?;
     let (upstream, file) = (route.upstream, file.display());
     let name = upstream.base_url().to_owned();
     let request = UpstreamRequest {
@@ -285,12 +267,12 @@ async fn model_server(
         answer = upstream.send(request) => answer.map_err(|error| error.to_string()),
         () = clock.sleep(UPSTREAM_WAIT) => Err(format!("no answer within {} s", UPSTREAM_WAIT.as_secs())),
     };
-    let found = match answer.map(|answer| answer.status) {
-        Err(reason) => Err((
+    match answer.map(|answer| answer.status) {
+        Err(reason) => Err(problem(
             format!("{name}: {reason}"),
             format!("start the model server, or correct {section} in {file}"),
         )),
-        Ok(status @ (401 | 403)) => Err((
+        Ok(status @ (401 | 403)) => Err(problem(
             format!("{name} refuses the key (status {status})"),
             format!("set its api_key in {section} in {file}"),
         )),
@@ -300,39 +282,30 @@ async fn model_server(
             let window = route.window_tokens.or(probed.window_tokens);
             Ok(format!("{name}: {}", described(kind, window, &probed)))
         }
-    };
-    let is_answered = found.is_ok();
-    report.add(check, found);
-    is_answered
+    }
 }
 
 /// Whether the chat model finds in a short talk what was said there.
-async fn chat_model(report: &mut CheckReport, config: &Config, clock: &Arc<dyn Clock>) {
-    const CHECK: &str = "chat model";
+async fn chat_model(config: &Config, clock: &Arc<dyn Clock>) -> Result<String, Failure> {
     let model = &config.chat.model;
-    let chat = match world::chat_client(model, config, clock) {
-        Ok(chat) => chat,
-        Err(failure) => return report.failure(CHECK, &failure, LOG),
-    };
+    let chat = world::chat_client(model, config, clock)?;
     let tried = tokio::select! {
         tried = memory::try_model(&chat) => tried.map_err(|trouble| format!("{:#}", anyhow::Error::new(trouble))),
         () = clock.sleep(TALK_WAIT) => Err(format!("no answer about a short talk within {} s", TALK_WAIT.as_secs())),
     };
-    let is_good_enough = tried.as_ref().is_ok_and(|trial| trial.is_good_enough());
-    let text = tried.map_or_else(
-        |reason| format!("{model}: {reason}"),
-        |trial| {
-            let (said, stated, left_out) = (trial.said, trial.stated, trial.left_out);
-            format!(
-                "{model} found {said} of {stated} statements of a short talk, and made {left_out} that were not said there"
-            )
-        },
-    );
-    if is_good_enough {
-        report.well(CHECK, text);
-    } else {
+    let poor = |text: String| {
         let remedy = "choose another chat.model; until then nearly all memory is made by the rules, as without a model";
-        report.problem(CHECK, text, remedy);
+        problem(text, remedy)
+    };
+    let trial = tried.map_err(|reason| poor(format!("{model}: {reason}")))?;
+    let (said, stated, left_out) = (trial.said, trial.stated, trial.left_out);
+    let text = format!(
+        "{model} found {said} of {stated} statements of a short talk, and made {left_out} that were not said there"
+    );
+    if trial.is_good_enough() {
+        Ok(text)
+    } else {
+        Err(poor(text))
     }
 }
 
@@ -365,7 +338,8 @@ fn described(kind: Kind, window: Option<usize>, probed: &Probed) -> String {
 fn connected(report: &mut CheckReport, place: &InitPlace) {
     let wired = clients::wired(&place.machine);
     if wired.is_empty() {
-        report.well("clients", "none is connected; `quipu init` connects them");
+        let none = "none is connected; `quipu init` connects them".to_owned();
+        report.add("clients", Ok(none));
     }
     for file in &wired {
         report.add("clients", client(file, place));
@@ -373,22 +347,23 @@ fn connected(report: &mut CheckReport, place: &InitPlace) {
 }
 
 /// Whether a client's file starts this program, and once.
-fn client(wired: &WiredFile, place: &InitPlace) -> Result<String, (String, String)> {
+fn client(wired: &WiredFile, place: &InitPlace) -> Result<String, Failure> {
     let (name, title, file) = (&wired.client.name, &wired.client.title, wired.file.display());
     if let Some(why) = &wired.broken {
         let remedy = format!("correct {file}: the client cannot read it either");
-        return Err((format!("{title}: {file}: {why}"), remedy));
+        return Err(problem(format!("{title}: {file}: {why}"), remedy));
     }
     let programs: BTreeSet<&str> = wired.commands.iter().map(|command| &*command.program).collect();
     for program in programs {
         if let Some(why) = why_broken(program, place) {
             let text = format!("{title}: {file} starts `{program}`, which {why}");
-            return Err((text, format!("quipu init --undo && quipu init --client {name}")));
+            let remedy = format!("quipu init --undo && quipu init --client {name}");
+            return Err(problem(text, remedy));
         }
     }
     match wired.commands.iter().filter(|command| !command.is_hook).count() {
         0 | 1 => Ok(format!("{title}: {file}")),
-        servers => Err((
+        servers => Err(problem(
             format!("{title}: {file} starts {servers} servers of Quipu"),
             format!("remove all but one of them from {file}"),
         )),

@@ -138,15 +138,14 @@ async fn a_running_server_is_asked_and_its_version_compared() {
     );
     server.shutdown().await;
     world.shutdown().await;
-    let mut report = CheckReport::default();
-    report_version(&mut report, "127.0.0.1:1", "0.0.1");
-    assert!(report.0[0].text.contains("has version 0.0.1, this program has "));
+    let found = served("127.0.0.1:1", "0.0.1").expect_err("another version");
     assert!(
-        report.0[0]
-            .remedy
-            .as_ref()
-            .is_some_and(|remedy| remedy.contains("quipu serve"))
+        found
+            .error
+            .to_string()
+            .contains("has version 0.0.1, this program has ")
     );
+    assert!(found.hint.is_some_and(|remedy| remedy.contains("quipu serve")));
 }
 
 #[tokio::test]
@@ -234,8 +233,9 @@ async fn a_model_server_is_asked_what_it_is() {
             context_tokens: 8_192,
             ..Upstream::default()
         };
-        let of = ("upstream", "proxy.upstreams");
-        super::model_server(&mut report, of, &keys, &clock, Path::new("quipu.toml")).await;
+        let file = Path::new("quipu.toml");
+        let found = super::model_server("proxy.upstreams", &keys, &clock, file).await;
+        report.add("upstream", found);
     }
     let texts: Vec<String> = report
         .0
@@ -261,7 +261,7 @@ async fn a_model_server_is_asked_what_it_is() {
 fn a_configuration_that_cannot_be_read_is_a_problem() {
     SAID.take();
     let failure = Failure::usage("`quipu.toml`: unknown key `lisen`, did you mean `listen`?");
-    assert_eq!(unconfigured(&failure, false).expect("is shown"), Exit::Failed);
+    assert_eq!(unconfigured(failure, false).expect("is shown"), Exit::Failed);
     let said = SAID.take();
     assert!(
         said.starts_with("problem  configuration  `quipu.toml`: unknown key `lisen`"),
