@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use model::{Name, SessionId};
 
 pub(crate) use agents::{AgentArgs, InitArgs, ModelCommand, SkillArgs, SkillCommand, TokenCommand};
 pub(crate) use context::{ContextArgs, ContextCommand, LiveArgs, LiveContext, LiveOf};
@@ -19,7 +20,7 @@ pub(crate) use history::{
     HistoryArgs, HistoryCommand, LogArgs, RunsArgs, RunsCommand, STRATEGIES, TenantArgs,
 };
 pub(crate) use knowledge::{KnowledgeArgs, KnowledgeCommand};
-pub(crate) use scope::{FolderScopeArgs, ScopeArgs};
+pub(crate) use scope::{FolderScopeArgs, OwnerArgs, ScopeArgs, me, user};
 
 use crate::error::Exit;
 
@@ -151,29 +152,16 @@ pub(crate) enum ApiCommand {
     Runs(RunsArgs),
 }
 
-/// Owner and tenant of a memory.
-#[derive(Debug, Args)]
-pub(crate) struct OwnerArgs {
-    /// The user whose memory it is
-    #[arg(long, value_name = "ID", conflicts_with = "agent")]
-    pub(crate) user: Option<String>,
-    /// The agent whose memory it is
-    #[arg(long, value_name = "ID")]
-    pub(crate) agent: Option<String>,
-    #[command(flatten)]
-    pub(crate) scope: ScopeArgs,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
     /// Text of the message, with or without quotation marks; `-` or no text reads standard input
     pub(crate) text: Vec<String>,
     /// User who said it
-    #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
-    pub(crate) user: String,
+    #[arg(long, default_value = DEFAULT_USER, value_name = "ID", value_parser = user)]
+    pub(crate) user: Name,
     /// Session of the message
-    #[arg(long, default_value = "notes", value_name = "ID")]
-    pub(crate) session: String,
+    #[arg(long, default_value = "notes", value_name = "ID", value_parser = SessionId::parse)]
+    pub(crate) session: SessionId,
     /// Role of the speaker
     #[arg(long, value_enum, default_value_t = RoleArg::User)]
     pub(crate) role: RoleArg,
@@ -206,8 +194,8 @@ pub(crate) struct ImportArgs {
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// User of messages that name none [default: me]
-    #[arg(long, value_name = "ID")]
-    pub(crate) user: Option<String>,
+    #[arg(long, value_name = "ID", value_parser = user)]
+    pub(crate) user: Option<Name>,
     /// Order of dates in a chat of `WhatsApp`, where its dates do not show it
     #[arg(long, value_enum)]
     pub(crate) dates: Option<DatesArg>,
@@ -249,8 +237,8 @@ pub(crate) struct ReviewArgs {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) page: u32,
     /// The user whose memory it is
-    #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
-    pub(crate) user: String,
+    #[arg(long, default_value = DEFAULT_USER, value_name = "ID", value_parser = user)]
+    pub(crate) user: Name,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
 }
@@ -351,8 +339,8 @@ pub(crate) struct ForgetArgs {
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["ids", "session", "all"])]
     pub(crate) words: Option<String>,
     /// Delete a session from every memory; with --user or --agent, from that memory only
-    #[arg(long, value_name = "ID", conflicts_with_all = ["ids", "all"])]
-    pub(crate) session: Option<String>,
+    #[arg(long, value_name = "ID", value_parser = SessionId::parse, conflicts_with_all = ["ids", "all"])]
+    pub(crate) session: Option<SessionId>,
     /// Delete the whole memory of the user or agent in one project (--project); other projects keep theirs
     #[arg(long, conflicts_with = "ids")]
     pub(crate) all: bool,
@@ -402,8 +390,8 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "FILE.jsonl|DIR|-")]
     pub(crate) to: PathBuf,
     /// The user whose memory it is
-    #[arg(long, value_name = "NAME")]
-    pub(crate) user: String,
+    #[arg(long, value_name = "NAME", value_parser = user)]
+    pub(crate) user: Name,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
 }

@@ -32,20 +32,17 @@ mod users;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use ::model::{Owner, Scope, Timestamp, Zone};
+use ::model::{Timestamp, Zone};
 use anyhow::Context;
 use serde::Serialize;
 use tracing_subscriber::EnvFilter;
 
 use self::interrupt::{WhatStands, close, unless_interrupted};
 use crate::api::Api;
-use crate::args::{
-    ApiCommand, Cli, Command, ContextCommand, DEFAULT_USER, KnowledgeArgs, KnowledgeCommand, ModelCommand,
-    OwnerArgs, ScopeArgs,
-};
+use crate::args::{ApiCommand, Cli, Command, ContextCommand, KnowledgeArgs, KnowledgeCommand, ModelCommand};
 use crate::config::{LoadedConfig, load};
 use crate::environment;
-use crate::error::{Exit, Failure, name};
+use crate::error::{Exit, Failure};
 use crate::output;
 use crate::root::{self, RootFolder};
 use crate::world::OpenIndex;
@@ -176,7 +173,7 @@ async fn asked(desk: &Desk, api: &Api, command: ApiCommand) -> Result<Exit, Fail
         ApiCommand::Skill(args) => skill::skill(desk, api, args).await,
         ApiCommand::Forget(args) => forget::forget(desk, api, args).await,
         ApiCommand::History(args) => history::history(desk, api, args).await,
-        ApiCommand::Audit(tenant) => history::audit(desk, api, &tenant).await,
+        ApiCommand::Audit(tenant) => history::audit(desk, api, tenant).await,
         ApiCommand::Knowledge(args) => knowledge::knowledge(desk, api, args).await,
         ApiCommand::Users => users::users(desk, api).await,
         ApiCommand::Rebuild => upkeep::rebuild(desk, api).await,
@@ -250,25 +247,6 @@ fn start_log(loaded: &LoadedConfig) -> Result<(), Failure> {
     // A process that runs several commands, as tests do, keeps the first log.
     started.ok();
     Ok(())
-}
-
-pub(crate) fn scope(args: &ScopeArgs) -> Result<Scope, Failure> {
-    Ok(Scope::new(
-        name("--app", &args.app)?,
-        name("--project", &args.project)?,
-    ))
-}
-
-pub(crate) fn owner(whose: &OwnerArgs) -> Result<Owner, Failure> {
-    match (&whose.user, &whose.agent) {
-        (_, Some(agent)) => Ok(Owner::agent(name("--agent", agent)?)),
-        (user, None) => {
-            let user = proxy::name_of(user.as_deref().unwrap_or(DEFAULT_USER));
-            Ok(Owner::user(user.ok_or_else(|| {
-                Failure::usage("--user: an id must not be empty")
-            })?))
-        }
-    }
 }
 
 pub(crate) fn time(option: &str, text: &str, zone: &Zone) -> Result<Timestamp, Failure> {

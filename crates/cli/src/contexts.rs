@@ -19,7 +19,7 @@ use proxy::conversation::flush::Keeping;
 use proxy::conversation::{Contexts, Party, name_of};
 use proxy::{Direct, DirectParts};
 
-use crate::args::DEFAULT_USER;
+use crate::args::me;
 use crate::compaction_command::CompactionCommand;
 use crate::config::{self, Config};
 use crate::error::Failure;
@@ -116,7 +116,7 @@ fn plugin(engine: &config::ContextEngine, clock: &Arc<dyn Clock>) -> Result<Arc<
 pub(crate) fn owner(config: &Config, root: &Path) -> Option<Name> {
     let is_open =
         config.server.tokens.is_empty() && tokens::issued(root).is_ok_and(|issued| issued.is_empty());
-    name_of(&config.proxy.owner).or_else(|| is_open.then(|| Name::parse(DEFAULT_USER).ok())?)
+    name_of(&config.proxy.owner).or_else(|| is_open.then(me))
 }
 
 /// The door of programs that call their model themselves.

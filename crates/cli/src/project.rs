@@ -2,12 +2,11 @@
 //!
 //! Owns: which repository a folder is in, and its name as a project. Never: what is remembered of it.
 
-use std::convert::Infallible;
 use std::env;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use model::{ProjectId, Scope};
+use model::{InvalidId, ProjectId, Scope};
 
 /// Digits of a root's fingerprint, which keeps folders of one name apart.
 const DIGITS: usize = 8;
@@ -15,18 +14,16 @@ const DIGITS: usize = 8;
 const CHARS_MAX: usize = 128;
 
 /// A folder's project, or the one without a repository.
-pub(crate) fn of(folder: &Path) -> String {
-    let project = project_of(folder).unwrap_or_else(|| Scope::default().project);
-    project.as_str().to_owned()
+pub(crate) fn of(folder: &Path) -> ProjectId {
+    project_of(folder).unwrap_or_else(|| Scope::default().project)
 }
 
 /// A project as a command line names it.
-#[expect(clippy::unnecessary_wraps, reason = "clap's parsers can fail")]
-pub(crate) fn named(text: &str) -> Result<String, Infallible> {
-    Ok(match text {
-        "." => env::current_dir().map_or_else(|_| text.to_owned(), |folder| of(&folder)),
-        text => text.to_owned(),
-    })
+pub(crate) fn named(text: &str) -> Result<ProjectId, InvalidId> {
+    match env::current_dir() {
+        Ok(folder) if text == "." => Ok(of(&folder)),
+        _ => ProjectId::parse(text),
+    }
 }
 
 /// The project of the repository that a folder is in: its remote's address, the same in every clone and worktree; without a

@@ -4,7 +4,9 @@
 
 use clap::{Args, Subcommand};
 
-use super::{DEFAULT_USER, FolderScopeArgs, ScopeArgs};
+use model::Name;
+
+use super::{DEFAULT_USER, FolderScopeArgs, ScopeArgs, user};
 use crate::clients::ClientDoor;
 use crate::config::TokenPurpose;
 
@@ -31,8 +33,8 @@ pub(crate) struct InitArgs {
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
     /// The user whose memory it is
-    #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
-    pub(crate) user: String,
+    #[arg(long, default_value = DEFAULT_USER, value_name = "ID", value_parser = user)]
+    pub(crate) user: Name,
     #[command(flatten)]
     pub(crate) scope: FolderScopeArgs,
 }
@@ -53,8 +55,8 @@ pub(crate) struct SkillArgs {
     #[command(subcommand)]
     pub(crate) what: SkillCommand,
     /// The agent whose skills they are
-    #[arg(long, value_name = "ID", default_value = "assistant")]
-    pub(crate) agent: String,
+    #[arg(long, value_name = "ID", default_value = "assistant", value_parser = Name::parse)]
+    pub(crate) agent: Name,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
 }

@@ -3,8 +3,10 @@
 //! Owns: their names and help. Never: doing anything.
 
 use clap::{Args, Subcommand};
+use model::Name;
 
-use super::ScopeArgs;
+use super::{ScopeArgs, user};
+use crate::project;
 
 /// Background strategies, by the names that `quipu runs start` takes.
 pub(crate) const STRATEGIES: &str = "dream, extract_agent_case, extract_agent_skill, extract_foresight, extract_user_profile, reflect_episodes";
@@ -13,11 +15,11 @@ pub(crate) const STRATEGIES: &str = "dream, extract_agent_case, extract_agent_sk
 #[derive(Debug, Args)]
 pub(crate) struct TenantArgs {
     /// Only files of this application [default: all]
-    #[arg(long, value_name = "ID")]
-    pub(crate) app: Option<String>,
+    #[arg(long, value_name = "ID", value_parser = Name::parse)]
+    pub(crate) app: Option<Name>,
     /// Only files of this project
-    #[arg(long, value_name = "ID")]
-    pub(crate) project: Option<String>,
+    #[arg(long, value_name = "ID", value_parser = project::named)]
+    pub(crate) project: Option<Name>,
 }
 
 #[derive(Debug, Args)]
@@ -56,11 +58,11 @@ pub(crate) enum HistoryCommand {
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
     /// Only changes of this user's memory
-    #[arg(long, visible_alias = "owner", value_name = "ID", conflicts_with = "agent")]
-    pub(crate) user: Option<String>,
+    #[arg(long, visible_alias = "owner", value_name = "ID", value_parser = user, conflicts_with = "agent")]
+    pub(crate) user: Option<Name>,
     /// Only changes of this agent's memory
-    #[arg(long, value_name = "ID")]
-    pub(crate) agent: Option<String>,
+    #[arg(long, value_name = "ID", value_parser = Name::parse)]
+    pub(crate) agent: Option<Name>,
     /// Maximum number of changes
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) limit: u16,

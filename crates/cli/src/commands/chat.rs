@@ -8,10 +8,10 @@ use std::io::{self, IsTerminal, Write};
 use prefix::stream::sse::Decoder;
 use serde_json::{Value, json};
 
-use super::{Desk, name, runtime};
+use super::{Desk, runtime};
 use crate::api::Api;
 use crate::args::{ChatArgs, DEFAULT_USER};
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, name};
 use crate::output::{self, harmless, written};
 
 pub(super) fn chat(desk: &Desk, args: ChatArgs) -> Result<Exit, Failure> {

@@ -11,7 +11,7 @@ use gateway::wire::portable::{ExportLine, ImportedData};
 use model::text::counted;
 use serde_json::json;
 
-use super::{Desk, name, scope};
+use super::Desk;
 use crate::api::{self, Api};
 use crate::archive::{check_empty, copy};
 use crate::args::ExportArgs;
@@ -26,11 +26,9 @@ use crate::root::holds_memory;
 const REQUEST_BYTES_MAX: usize = 4 << 20;
 
 pub(super) async fn export(desk: &Desk, api: &Api, args: ExportArgs) -> Result<Exit, Failure> {
-    let scope = scope(&args.scope)?;
-    let user = name("--user", &args.user)?;
     let path = api::Path::new("/memory/export", "")
-        .with("user_id", user)
-        .within(&scope.app, &scope.project);
+        .with("user_id", &args.user)
+        .within(&args.scope.app, &args.scope.project);
     let route = format!("/api/v2{}", path.text());
     let text = api.client.get(&route).await?.accepted()?;
     let memory = PortableMemory::of_lines(&text)?;

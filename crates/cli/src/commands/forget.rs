@@ -13,8 +13,8 @@ use model::Owner;
 use model::text::counted;
 use serde_json::json;
 
-use super::memory::{named, session, whole_id};
-use super::{Desk, owner, scope};
+use super::Desk;
+use super::memory::{named, whole_id};
 use crate::api::Api;
 use crate::args::ForgetArgs;
 use crate::error::{Exit, Failure};
@@ -26,7 +26,7 @@ const LISTED_MAX: usize = 20;
 const LISTED_CHARS_MAX: usize = 80;
 
 pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<Exit, Failure> {
-    let (owner, scope) = (owner(&args.whose)?, scope(&args.whose.scope)?);
+    let (owner, scope) = (args.whose.owner(), args.whose.scope.scope());
     let delete = request(&args, &owner)?.within(scope.app.as_str(), scope.project.as_str());
     let mut seen = None;
     let (mut is_nothing, mut missing) = (args.ids.is_empty(), Vec::new());
@@ -222,7 +222,7 @@ async fn by_ids(
 fn request(args: &ForgetArgs, owner: &Owner) -> Result<DeleteRequest, Failure> {
     let is_named = args.whose.user.is_some() || args.whose.agent.is_some();
     let mut delete = DeleteRequest {
-        session_id: args.session.as_deref().map(session).transpose()?,
+        session_id: args.session.as_ref().map(ToString::to_string),
         words: args.words.clone(),
         ..DeleteRequest::default()
     };

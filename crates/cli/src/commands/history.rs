@@ -5,9 +5,8 @@ mod git;
 use gateway::wire::history::{
     AuditData, ChangeItem, ChangedBy, DiffData, HistoryData, PastData, PastFileItem, UndoData, UndoRequest,
 };
-use model::Name;
 
-use super::{Desk, name};
+use super::Desk;
 use crate::api::{Api, Path};
 use crate::args::{HistoryArgs, HistoryCommand, LogArgs, TenantArgs};
 use crate::error::{Exit, Failure};
@@ -36,16 +35,18 @@ struct Past<'a> {
 }
 
 impl Past<'_> {
-    fn route(&self, route: &str, id: &str) -> Result<Path, Failure> {
-        within(Path::new(route, id), &self.tenant)
+    fn route(&self, route: &str, id: &str) -> Path {
+        Path::new(route, id)
+            .with_any("app_id", self.tenant.app.as_ref())
+            .with_any("project_id", self.tenant.project.as_ref())
     }
 
     async fn log(&self, args: LogArgs) -> Result<Exit, Failure> {
         let path = self
-            .route("/history", "")?
+            .route("/history", "")
             .with("limit", args.limit)
-            .with_any("user_id", any_name("--user", args.user.as_deref())?)
-            .with_any("agent_id", any_name("--agent", args.agent.as_deref())?);
+            .with_any("user_id", args.user.as_ref())
+            .with_any("agent_id", args.agent.as_ref());
         let log: HistoryData = self.api.get(path.text()).await?;
         self.desk.tell(&log, || {
             match (log.changes.as_slice(), args.user.or(args.agent)) {
@@ -58,7 +59,7 @@ impl Past<'_> {
 
     async fn show(&self, file: Option<&str>, at: &str) -> Result<Exit, Failure> {
         let path = self
-            .route("/history/files", "")?
+            .route("/history/files", "")
             .with("at", at)
             .with_any("path", file);
         let then: PastData = self.api.get(path.text()).await?;
@@ -81,22 +82,22 @@ impl Past<'_> {
         let id = if id.is_some() {
             id
         } else {
-            let newest = self.route("/history", "")?.with("limit", 1);
+            let newest = self.route("/history", "").with("limit", 1);
             let log: HistoryData = self.api.get(newest.text()).await?;
             log.changes.into_iter().next().map(|change| change.id)
         };
         let Some(id) = id else {
             return say!("no changes recorded yet").map(|()| Exit::Ok);
         };
-        let data: DiffData = self.api.get(self.route("/history/", &id)?.text()).await?;
+        let data: DiffData = self.api.get(self.route("/history/", &id).text()).await?;
         self.desk.tell(&data, || say!("{}", data.diff.trim_end()))
     }
 
     async fn undo(self, run_id: String) -> Result<Exit, Failure> {
         let request = UndoRequest {
             run_id,
-            app_id: self.tenant.app,
-            project_id: self.tenant.project,
+            app_id: self.tenant.app.map(|app| app.to_string()),
+            project_id: self.tenant.project.map(|project| project.to_string()),
         };
         let data: UndoData = self.api.post("/history/undo", &request).await?;
         self.desk.tell(&data, || match &data.change {
@@ -121,8 +122,8 @@ fn who(change: &ChangeItem) -> String {
     }
 }
 
-pub(super) async fn audit(desk: &Desk, api: &Api, of: &TenantArgs) -> Result<Exit, Failure> {
-    let path = within(Path::new("/audit", ""), of)?;
+pub(super) async fn audit(desk: &Desk, api: &Api, tenant: TenantArgs) -> Result<Exit, Failure> {
+    let path = Past { desk, api, tenant }.route("/audit", "");
     let data: AuditData = api.get(path.text()).await?;
     desk.tell(&data, || {
         for found in &data.findings {
@@ -137,16 +138,6 @@ pub(super) async fn audit(desk: &Desk, api: &Api, of: &TenantArgs) -> Result<Exi
         };
         say!("{advice}")
     })
-}
-
-/// A path with the tenant that was named, if one was.
-fn within(path: Path, args: &TenantArgs) -> Result<Path, Failure> {
-    let path = path.with_any("app_id", any_name("--app", args.app.as_deref())?);
-    Ok(path.with_any("project_id", any_name("--project", args.project.as_deref())?))
-}
-
-fn any_name(option: &str, text: Option<&str>) -> Result<Option<Name>, Failure> {
-    text.map(|text| name(option, text)).transpose()
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use transcript::spoken;
 
 use self::given::Given;
+use super::Desk;
 use super::memory::{flush, ids};
-use super::{Desk, owner, scope};
 use crate::api::Api;
 use crate::args::{AgentArgs, OwnerArgs};
 use crate::clock::SystemClock;
@@ -129,7 +129,7 @@ pub(super) fn hook(desk: Desk, args: &AgentArgs) -> Result<Exit, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        return runtime.block_on(Hook::new(&server, &desk.root, whose)?.answer(&event));
+        return runtime.block_on(Hook::new(&server, &desk.root, whose).answer(&event));
     }
     // A person waits at every turn: what else there is to do is done at the end of the session.
     let asks_only = !matches!(event.deed(), Deed::Shorten | Deed::End);
@@ -138,7 +138,7 @@ pub(super) fn hook(desk: Desk, args: &AgentArgs) -> Result<Exit, Failure> {
         // The answer is counted at the end, by a table that takes as long to read as the search takes.
         std::thread::spawn(|| context::tokens::Meter::estimate().text("a word"));
     }
-    desk.starting(async |api| Hook::new(api, &desk.root, whose)?.answer(&event).await)
+    desk.starting(async |api| Hook::new(api, &desk.root, whose).answer(&event).await)
 }
 
 /// The memory that an event concerns.
@@ -149,14 +149,14 @@ pub(super) struct Hook<'a> {
 }
 
 impl<'a> Hook<'a> {
-    pub(super) fn new(api: &'a Api, root: &'a Path, whose: &OwnerArgs) -> Result<Self, Failure> {
+    pub(super) fn new(api: &'a Api, root: &'a Path, whose: &OwnerArgs) -> Self {
         let whose = Party {
-            scope: scope(&whose.scope)?,
-            owner: owner(whose)?,
+            scope: whose.scope.scope(),
+            owner: whose.owner(),
             conversation: None,
             family: None,
         };
-        Ok(Self { api, root, whose })
+        Self { api, root, whose }
     }
 
     /// Does what an event asks for, and prints the answer to it.

@@ -16,9 +16,9 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::memory::{flush, ids};
-use super::{Desk, export, name, scope};
+use super::{Desk, export};
 use crate::api::Api;
-use crate::args::{DEFAULT_USER, ImportArgs};
+use crate::args::{DEFAULT_USER, ImportArgs, me};
 use crate::error::{Exit, Failure};
 use crate::import::{Defaults, ImportFile, ImportItem, ImportedConversation, Skipped, read, sources};
 use crate::output::{self, say};
@@ -126,10 +126,9 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
         }
         return export::import(desk, api, &args.paths).await;
     }
-    let user = args.user.as_deref().unwrap_or(DEFAULT_USER);
     let defaults = Defaults {
         dates: args.dates,
-        ..Defaults::new(api, scope(&args.scope)?, name("--user", user)?)
+        ..Defaults::new(api, args.scope.scope(), args.user.clone().unwrap_or_else(me))
     };
     let sources = sources(&args.paths)?;
     let bytes = sources.iter().map(|source| source.bytes).sum();
@@ -398,8 +397,8 @@ fn name_the_rest(imported: &Imported) -> Result<(), Failure> {
 fn options(args: &ImportArgs, user: &str) -> String {
     let given = [
         ("user", user, DEFAULT_USER),
-        ("project", &args.scope.project, "default"),
-        ("app", &args.scope.app, "default"),
+        ("project", args.scope.project.as_str(), "default"),
+        ("app", args.scope.app.as_str(), "default"),
     ];
     let option = |(name, value, usual)| {
         if value == usual {

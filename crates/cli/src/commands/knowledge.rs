@@ -10,8 +10,8 @@ use gateway::wire::knowledge::{
 use model::text::counted;
 use serde_json::json;
 
+use super::Desk;
 use super::forget::confirmed;
-use super::{Desk, scope};
 use crate::api::{Api, Path};
 use crate::args::{KnowledgeArgs, KnowledgeCommand, MethodArg, ScopeArgs};
 use crate::error::{Exit, Failure};
@@ -94,8 +94,8 @@ impl Library<'_> {
         let bytes = std::fs::read(file).map_err(unread)?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let form = Form::new("file", &name, &bytes)
-            .with("app_id", &self.scope.app)
-            .with("project_id", &self.scope.project);
+            .with("app_id", self.scope.app.as_str())
+            .with("project_id", self.scope.project.as_str());
         let given = fields
             .iter()
             .filter_map(|(field, value)| Some((field, value.as_deref()?)));
@@ -142,15 +142,14 @@ impl Library<'_> {
     }
 
     async fn search(&self, query: String, method: MethodArg, limit: u32) -> Result<Exit, Failure> {
-        let scope = scope(&self.scope)?;
         let request = KnowledgeSearchRequest {
             query,
             method: model::same!(method, MethodArg => KnowledgeMethod: Keyword, Vector, Hybrid),
             top_k: limit.into(),
             score_threshold: None,
             include_content: false,
-            app_id: Some(scope.app.to_string()),
-            project_id: Some(scope.project.to_string()),
+            app_id: Some(self.scope.app.to_string()),
+            project_id: Some(self.scope.project.to_string()),
         };
         let found: KnowledgeSearchData = self.api.post("/knowledge/search", &request).await?;
         self.desk.tell(&found, || {

@@ -15,7 +15,7 @@ use ports::Clock;
 use tokio::sync::{Notify, RwLock, RwLockReadGuard};
 
 use super::serve::signal;
-use super::{Desk, runtime, scope};
+use super::{Desk, runtime};
 use crate::api::Api;
 use crate::args::AgentArgs;
 use crate::clock::SystemClock;
@@ -25,13 +25,11 @@ use crate::error::{Exit, Failure};
 const LINGER: Duration = Duration::from_millis(100);
 
 pub(super) fn mcp(desk: Desk, args: &AgentArgs) -> Result<Exit, Failure> {
-    let scope = scope(&args.scope.at(&std::env::current_dir()?))?;
-    let user = proxy::name_of(&args.user);
-    let user = user.ok_or_else(|| Failure::usage("--user: an id must not be empty"))?;
+    let scope = args.scope.at(&std::env::current_dir()?);
     let whose = DoorOwner {
-        user: Some(user.as_str().to_owned()),
-        app: scope.app.as_str().to_owned(),
-        project: scope.project.as_str().to_owned(),
+        user: Some(args.user.to_string()),
+        app: scope.app.to_string(),
+        project: scope.project.to_string(),
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let runtime = runtime()?;

@@ -9,10 +9,10 @@ use gateway::wire::{
     MessageItem, SearchData, SearchMethod, SearchRequest,
 };
 use model::text::counted;
-use model::{Owner, OwnerKind, Role, Scope, SessionId};
+use model::{Owner, OwnerKind, Role, Scope};
 use serde_json::{Value, json};
 
-use super::{Desk, name, owner, scope, time};
+use super::{Desk, time};
 use crate::api::{Api, Path};
 use crate::args::{AddArgs, AskArgs, GetArgs, KindArg, MethodArg, OwnerArgs, RoleArg, SearchArgs};
 use crate::error::{Exit, Failure};
@@ -33,15 +33,14 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
         RoleArg::Assistant => (Role::Assistant, "assistant"),
         RoleArg::Tool => (Role::Tool, "tool"),
     };
-    let scope = scope(&args.scope)?;
+    let scope = args.scope.scope();
     let (app_id, project_id) = ids(&scope);
-    let session_id = session(&args.session)?;
     let at = match &args.at {
         Some(at) => time("--at", at, &api.zone)?,
         None => api.clock.now(),
     };
     let message = MessageItem {
-        sender_id: name("--user", usual)?.as_str().to_owned(),
+        sender_id: usual.to_owned(),
         sender_name: args.name,
         role: role.into(),
         timestamp: at.millis(),
@@ -53,12 +52,12 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
     let add = AddRequest {
         app_id,
         project_id,
-        ..AddRequest::new(&session_id, vec![message])
+        ..AddRequest::new(args.session.as_str(), vec![message])
     };
     let added: AddData = api.post("/memory/add", &add).await?;
     let mut status = word(&added.status)?;
     if args.flush {
-        status = word(&flush(api, &scope, &session_id, true).await?.status)?;
+        status = word(&flush(api, &scope, args.session.as_str(), true).await?.status)?;
     }
     let id = added.message_ids.first().map_or("", String::as_str);
     let (duplicate, forgotten) = (added.duplicates > 0, added.forgotten > 0);
@@ -102,11 +101,6 @@ pub(super) fn word(value: &impl serde::Serialize) -> Result<String, Failure> {
     }
 }
 
-pub(super) fn session(text: &str) -> Result<String, Failure> {
-    let id = SessionId::parse(text).map_err(|error| Failure::usage(format!("--session: {error}")))?;
-    Ok(id.as_str().to_owned())
-}
-
 /// A scope as requests name it.
 pub(super) fn ids(scope: &Scope) -> (Option<String>, Option<String>) {
     (Some(scope.app.to_string()), Some(scope.project.to_string()))
@@ -132,7 +126,7 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
         let when = text.as_deref().map(instant).transpose()?;
         Ok::<_, Failure>(when.map(|at| When::Millis(at.millis())))
     };
-    let (owner, about) = question(&args.whose, &query)?;
+    let (owner, about) = question(&args.whose, &query);
     let request = SearchRequest {
         method: model::same!(args.method, MethodArg => SearchMethod: Keyword, Vector, Hybrid),
         top_k: i64::from(args.top_k),
@@ -147,7 +141,7 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
     };
     let look = Look {
         query: &query,
-        project: Some(&*args.whose.scope.project).filter(|project| *project != "default"),
+        project: Some(args.whose.scope.project.as_str()).filter(|project| *project != "default"),
         ids: args.ids,
         explain: args.explain,
     };
@@ -161,8 +155,8 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
 }
 
 /// The owner, and a question to their memory, what holds for them in all projects too.
-fn question(whose: &OwnerArgs, query: &str) -> Result<(Owner, SearchRequest), Failure> {
-    let (owner, scope) = (owner(whose)?, scope(&whose.scope)?);
+fn question(whose: &OwnerArgs, query: &str) -> (Owner, SearchRequest) {
+    let (owner, scope) = (whose.owner(), &whose.scope);
     let (user_id, agent_id) = named(&owner);
     let about = SearchRequest {
         user_id,
@@ -170,11 +164,11 @@ fn question(whose: &OwnerArgs, query: &str) -> Result<(Owner, SearchRequest), Fa
         include_person: true,
         ..SearchRequest::new(query).within(scope.app.as_str(), scope.project.as_str())
     };
-    Ok((owner, about))
+    (owner, about)
 }
 
 pub(super) async fn ask(desk: &Desk, api: &Api, args: AskArgs) -> Result<Exit, Failure> {
-    let (owner, about) = question(&args.whose, &args.question.join(" "))?;
+    let (owner, about) = question(&args.whose, &args.question.join(" "));
     let request = SearchRequest {
         // As many as a turn of a conversation chooses from.
         top_k: 12,
@@ -205,8 +199,7 @@ pub(super) async fn tell_if_nobody(api: &Api, owner: &Owner) -> Result<(), Failu
 }
 
 pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, Failure> {
-    let scope = scope(&args.whose.scope)?;
-    let owner = owner(&args.whose)?;
+    let (owner, scope) = (args.whose.owner(), args.whose.scope.scope());
     if let Some(id) = &args.id {
         return one(desk, api, &scope, &owner, id).await;
     }

@@ -9,8 +9,8 @@ use gateway::wire::review::{Belief, Verdict};
 use gateway::wire::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
 use model::{Owner, text};
 
+use super::Desk;
 use super::memory::{ids, tell_if_nobody, whole_id};
-use super::{Desk, name, scope};
 use crate::api::Api;
 use crate::args::{ReviewArgs, VerdictArg};
 use crate::error::{Exit, Failure};
@@ -27,8 +27,8 @@ pub(super) async fn review(desk: &Desk, api: &Api, args: ReviewArgs) -> Result<E
     let whose = Reviewing {
         desk,
         api,
-        tenant: ids(&scope(&args.scope)?),
-        owner: Owner::user(name("--user", &args.user)?),
+        tenant: ids(&args.scope.scope()),
+        owner: Owner::user(args.user),
     };
     let (Some(id), Some(verdict)) = (args.id, args.verdict) else {
         return whose.list(args.page, args.limit).await;

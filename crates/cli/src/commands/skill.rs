@@ -7,8 +7,8 @@ use model::text::counted;
 use model::{Name, Scope};
 use serde_json::json;
 
+use super::Desk;
 use super::memory::word;
-use super::{Desk, name, scope};
 use crate::api::{Api, NOTHING, Path};
 use crate::args::{SkillArgs, SkillCommand};
 use crate::error::{Exit, Failure};
@@ -18,8 +18,7 @@ use crate::output::say;
 const PAGE_SIZE: i64 = 100;
 
 pub(super) async fn skill(desk: &Desk, api: &Api, args: SkillArgs) -> Result<Exit, Failure> {
-    let scope = scope(&args.scope)?;
-    let agent = name("--agent", &args.agent)?;
+    let (scope, agent) = (args.scope.scope(), args.agent);
     let skills = all(api, &scope, &agent).await?;
     let (typed, verdict) = match &args.what {
         SkillCommand::List => return list(desk, &skills, &agent),

@@ -208,6 +208,35 @@ async fn words_need_no_quotation_marks_and_a_name_that_nobody_has_is_said() {
 }
 
 #[tokio::test]
+async fn a_person_has_one_name_in_every_command() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    typed(&desk, &["add --user Jörg --flush I keep bees in Ghent."])
+        .await
+        .expect("it is stored");
+    for line in [
+        "search --user Jörg bees",
+        "get --user Jörg --kind fact",
+        "review --user Jörg",
+    ] {
+        let said = typed(&desk, &[line]).await.expect("it answers").said;
+        assert!(said.contains("I keep bees in Ghent."), "{line}: {said}");
+    }
+    let log = typed(&desk, &["history log --user Jörg"]).await;
+    assert!(!log.expect("it lists").said.contains("no changes"));
+    for line in [
+        "search --user= bees",
+        "skill list --agent a/b",
+        "history --app a/b log",
+        "add --session= tea",
+        "runs start dream --project boat",
+    ] {
+        let words = std::iter::once("quipu").chain(words(line));
+        assert!(Cli::try_parse_from(words).is_err(), "{line}");
+    }
+}
+
+#[tokio::test]
 async fn the_readmes_questions_are_answered() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);

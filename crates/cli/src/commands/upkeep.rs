@@ -10,7 +10,7 @@ use model::Scope;
 use model::text::counted;
 use serde_json::{Value, json};
 
-use super::{Desk, scope};
+use super::Desk;
 use crate::api::{Api, NOTHING, Path};
 use crate::args::{ScopeArgs, StatusArgs};
 use crate::belonging;
@@ -108,7 +108,7 @@ pub(super) async fn status(desk: &Desk, api: &Api, args: StatusArgs) -> Result<E
     let health = api.health().await?;
     let mut failed = None;
     if args.tasks {
-        failed = Some(failed_tasks(api, &scope(&args.scope)?).await?);
+        failed = Some(failed_tasks(api, &args.scope.scope()).await?);
     }
     let items = failed.as_ref().map_or(&[][..], |page| &page.items);
     if desk.json {
@@ -153,7 +153,7 @@ pub(super) async fn retry(
     mut ids: Vec<String>,
     of: &ScopeArgs,
 ) -> Result<Exit, Failure> {
-    let scope = scope(of)?;
+    let scope = of.scope();
     if ids.is_empty() {
         let page = failed_tasks(api, &scope).await?;
         ids.extend(page.items.into_iter().map(|task| task.id));

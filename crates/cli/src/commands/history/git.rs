@@ -18,7 +18,7 @@ impl Past<'_> {
         let mut changes: Vec<ChangeItem> = Vec::new();
         loop {
             let path = self
-                .route("/history", "")?
+                .route("/history", "")
                 .with("limit", CHANGES)
                 .with_any("before", changes.last().map(|oldest| &oldest.id));
             let older: HistoryData = self.api.get(path.text()).await?;
@@ -27,7 +27,7 @@ impl Past<'_> {
             }
             changes.extend(older.changes);
         }
-        let path = self.route("/history/files", "")?.with("change", 0);
+        let path = self.route("/history/files", "").with("change", 0);
         let before: PastData = self.api.get(path.text()).await?;
         if let Some(first) = changes.last().filter(|_| !before.files.is_empty()) {
             changes.push(ChangeItem {
@@ -58,7 +58,7 @@ impl Past<'_> {
             told.len()
         )?;
         for path in &change.files {
-            let query = self.route("/history/files", "")?;
+            let query = self.route("/history/files", "");
             let query = query.with("change", id).with("path", path);
             let then: PastData = self.api.get(query.text()).await?;
             let name = path

@@ -35,7 +35,7 @@ impl Stage {
         let event = Event::parse(&event.to_string()).expect("an event");
         SAID.take();
         let whose = event.whose(&self.args);
-        let hook = Hook::new(&self.api, self.root.path(), &whose).expect("a user");
+        let hook = Hook::new(&self.api, self.root.path(), &whose);
         hook.answer(&event).await.expect("it is answered");
         let said = SAID.take();
         if said.is_empty() {
