@@ -33,19 +33,10 @@ pub(crate) async fn embedder(
             Ok(Arc::new(embedder))
         }
         EmbeddingProvider::OpenAi => {
-            let what = "as in `http://127.0.0.1:11434/v1`";
-            required("embedding.base_url", &keys.base_url, what)?;
-            required(
-                "embedding.model",
-                &keys.model,
-                "the model's name at that endpoint",
-            )?;
-            let settings = EndpointSettings {
-                base_url: keys.base_url.clone(),
-                api_key: secret("embedding.api_key", &keys.api_key)?.map(ApiKey::new),
-                model: keys.model.clone(),
-                timeout: Duration::from_secs(keys.timeout_seconds.into()),
-            };
+            let url = (&*keys.base_url, "http://127.0.0.1:11434/v1");
+            let settings = endpoint("embedding", url, &keys.api_key, &keys.model, keys.timeout_seconds)?;
+            let what = "the model's name at that endpoint";
+            required("embedding.model", &keys.model, what)?;
             let dims = match keys.dims {
                 0 => HttpEmbedder::probe_dims(&settings, clock.clone())
                     .await
@@ -75,21 +66,32 @@ pub(crate) async fn reranker(
             Ok(Some(reranker))
         }
         RerankProvider::Http => {
-            required(
-                "rerank.base_url",
-                &keys.base_url,
-                "as in `http://127.0.0.1:8080/v1`",
-            )?;
-            let settings = EndpointSettings {
-                base_url: keys.base_url.clone(),
-                api_key: secret("rerank.api_key", &keys.api_key)?.map(ApiKey::new),
-                model: keys.model.clone(),
-                timeout: Duration::from_secs(keys.timeout_seconds.into()),
-            };
+            let url = (&*keys.base_url, "http://127.0.0.1:8080/v1");
+            let settings = endpoint("rerank", url, &keys.api_key, &keys.model, keys.timeout_seconds)?;
             let reranker = HttpReranker::new(settings, clock.clone()).map_err(Failure::usage)?;
             Ok(Some(Arc::new(reranker)))
         }
     }
+}
+
+/// A model at an endpoint, with what `section` of the configuration says of it; the address comes with an example.
+pub(crate) fn endpoint(
+    section: &str,
+    (base_url, example): (&str, &str),
+    api_key: &str,
+    model: &str,
+    timeout_seconds: u32,
+) -> Result<EndpointSettings, Failure> {
+    required(
+        &format!("{section}.base_url"),
+        base_url,
+        &format!("as in `{example}`"),
+    )?;
+    Ok(EndpointSettings {
+        api_key: secret(&format!("{section}.api_key"), api_key)?.map(ApiKey::new),
+        timeout: Duration::from_secs(timeout_seconds.into()),
+        ..EndpointSettings::new(base_url, model)
+    })
 }
 
 /// The folder of a local model, and the settings that its id implies.

@@ -16,7 +16,7 @@ use memory::library::{Knowledge, KnowledgeParts};
 use memory::{Engine, MemorySettings, Parts};
 use model::{EmbedderId, Scope, Zone, warned};
 use ports::{Chat, Clock, DocumentReader, Ids, Index, IndexError};
-use providers::{ApiKey, EndpointSettings, HttpChat};
+use providers::HttpChat;
 use proxy::conversation::Contexts;
 use proxy::gate::Gates;
 use proxy::{Direct, GatedChat};
@@ -324,14 +324,8 @@ fn chat_with(
 /// The client of a model at the chat model's server, which waits for nobody.
 pub(crate) fn chat_client(model: &str, config: &Config, clock: &Arc<dyn Clock>) -> Result<HttpChat, Failure> {
     let keys = &config.chat;
-    required(
-        "chat.base_url",
-        &keys.base_url,
-        "as in `http://127.0.0.1:8080/v1`",
-    )?;
-    let mut settings = EndpointSettings::new(&keys.base_url, model);
-    settings.api_key = secret("chat.api_key", &keys.api_key)?.map(ApiKey::new);
-    settings.timeout = Duration::from_secs(keys.timeout_seconds.into());
+    let url = (&*keys.base_url, "http://127.0.0.1:8080/v1");
+    let settings = models::endpoint("chat", url, &keys.api_key, model, keys.timeout_seconds)?;
     HttpChat::new(settings, clock.clone()).map_err(Failure::usage)
 }
 
