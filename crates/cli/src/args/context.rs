@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::ScopeArgs;
+use super::{DEFAULT_USER, ScopeArgs};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -49,8 +49,8 @@ pub(crate) struct LiveArgs {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LiveOf {
     /// The user of the conversation
-    #[arg(long, value_name = "ID")]
-    pub(crate) user: Option<String>,
+    #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
+    pub(crate) user: String,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
 }

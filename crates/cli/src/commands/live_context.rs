@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Desk;
 use crate::api::{Api, Path};
-use crate::args::{DEFAULT_USER, LiveArgs, LiveContext, LiveOf};
+use crate::args::{LiveArgs, LiveContext, LiveOf};
 use crate::error::{Exit, Failure};
 use crate::output::say;
 
@@ -47,13 +47,9 @@ pub(super) async fn run(desk: &Desk, api: &Api, command: &LiveContext) -> Result
     }
 }
 
-fn user(of: &LiveOf) -> &str {
-    of.user.as_deref().unwrap_or(DEFAULT_USER)
-}
-
 fn within(path: &str, of: &LiveOf) -> Path {
     Path::new(path, "")
-        .with("user_id", user(of))
+        .with("user_id", &of.user)
         .within(&of.scope.app, &of.scope.project)
 }
 
@@ -63,7 +59,7 @@ fn look(path: &str, live: &LiveArgs) -> Path {
 
 fn body(live: &LiveArgs, mut own: Value) -> Value {
     let of = &live.of;
-    own["user_id"] = user(of).into();
+    own["user_id"] = of.user.as_str().into();
     own["app_id"] = of.scope.app.as_str().into();
     own["project_id"] = of.scope.project.as_str().into();
     own["conversation_id"] = live.conversation.as_str().into();
@@ -80,7 +76,7 @@ async fn list(desk: &Desk, api: &Api, of: &LiveOf) -> Result<Exit, Failure> {
     let data: ConversationsData = api.get(path.text()).await?;
     desk.tell(&data, || {
         if data.conversations.is_empty() {
-            return say!("no conversations of {}", user(of));
+            return say!("no conversations of {}", of.user);
         }
         data.conversations.iter().try_for_each(|id| say!("{id}"))
     })
