@@ -41,53 +41,35 @@ pub(crate) fn unified(name: &str, before: &str, after: &str) -> Option<String> {
 }
 
 fn compared<'a>(before: &'a str, after: &'a str) -> Vec<DiffLine<'a>> {
-    let old: Vec<&str> = before.split_inclusive('\n').collect();
-    let new: Vec<&str> = after.split_inclusive('\n').collect();
-    let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
-    let head = same(&mut old.iter().zip(&new));
-    let tail = same(&mut old[head..].iter().rev().zip(new[head..].iter().rev()));
-    let (old_end, new_end) = (old.len() - tail, new.len() - tail);
-    let mut lines: Vec<DiffLine<'a>> = old[..head].iter().map(|line| (' ', *line)).collect();
-    lines.extend(middle(&old[head..old_end], &new[head..new_end]));
-    lines.extend(old[old_end..].iter().map(|line| (' ', *line)));
+    let [old, new] = [before, after].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let mut lines = Vec::new();
+    compare(&old, &new, &mut lines);
     lines
 }
 
-/// By the longest common subsequence.
-fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<DiffLine<'a>> {
-    let width = new.len() + 1;
-    let is_small = (old.len() + 1) * width <= CELLS_MAX;
-    let mut common = vec![0_u32; if is_small { (old.len() + 1) * width } else { 0 }];
-    if is_small {
-        for (a, line) in old.iter().enumerate().rev() {
-            for (b, other) in new.iter().enumerate().rev() {
-                let at = a * width + b;
-                common[at] = if line == other {
-                    common[at + width + 1] + 1
-                } else {
-                    common[at + width].max(common[at + 1])
-                };
-            }
-        }
+/// What both begin and end with stays; between that, the longest common run does, and each side of it is compared alone.
+fn compare<'a>(old: &[&'a str], new: &[&'a str], lines: &mut Vec<DiffLine<'a>>) {
+    let signed = |sign: char| move |line: &&'a str| (sign, *line);
+    let run = |old: &[&str], new: &[&str]| old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let head = run(old, new);
+    lines.extend(old[..head].iter().map(signed(' ')));
+    let (old, new) = (&old[head..], &new[head..]);
+    let ends = old.iter().rev().zip(new.iter().rev());
+    let tail = ends.take_while(|(a, b)| a == b).count();
+    let ((old, end), new) = (old.split_at(old.len() - tail), &new[..new.len() - tail]);
+    let is_small = old.len() * new.len() <= CELLS_MAX;
+    let places = (0..old.len()).flat_map(|a| (0..new.len()).map(move |b| (a, b)));
+    let runs = places
+        .filter(|_| is_small)
+        .map(|(a, b)| (run(&old[a..], &new[b..]), a, b));
+    if let Some((1.., a, b)) = runs.rev().max_by_key(|(count, ..)| *count) {
+        compare(&old[..a], &new[..b], lines);
+        compare(&old[a..], &new[b..], lines);
+    } else {
+        lines.extend(old.iter().map(signed('-')));
+        lines.extend(new.iter().map(signed('+')));
     }
-    let mut lines = Vec::new();
-    let (mut a, mut b) = (0, 0);
-    while is_small && a < old.len() && b < new.len() {
-        let at = a * width + b;
-        if old[a] == new[b] {
-            lines.push((' ', old[a]));
-            (a, b) = (a + 1, b + 1);
-        } else if common[at + width] >= common[at + 1] {
-            lines.push(('-', old[a]));
-            a += 1;
-        } else {
-            lines.push(('+', new[b]));
-            b += 1;
-        }
-    }
-    lines.extend(old[a..].iter().map(|line| ('-', *line)));
-    lines.extend(new[b..].iter().map(|line| ('+', *line)));
-    lines
+    lines.extend(end.iter().map(signed(' ')));
 }
 
 #[cfg(test)]
