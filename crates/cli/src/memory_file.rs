@@ -2,16 +2,15 @@
 //!
 //! Owns: its modes, that no link is followed, that a section is there whole or not at all. Never: the text.
 
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use context::flush::{Destination, Unwritable};
 use proxy::conversation::Party;
-use rustix::fs::OFlags;
 
-use crate::private::{self, if_there};
+use crate::private::{self, if_there, plain_file};
 
 /// A file of facts.
 #[derive(Debug, Clone)]
@@ -29,22 +28,12 @@ impl MemoryFile {
         }
     }
 
-    fn open(&self, options: &mut OpenOptions) -> std::io::Result<File> {
-        let file = options
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(&self.path)?;
-        if file.metadata()?.is_file() {
-            Ok(file)
-        } else {
-            Err(ErrorKind::InvalidInput.into())
-        }
-    }
-
     fn append_whole(&self, section: &str) -> std::io::Result<()> {
         if let Some(parent) = self.path.parent() {
             private::folder(parent)?;
         }
-        let mut file = self.open(OpenOptions::new().append(true).create(true).mode(0o600))?;
+        let options = &mut OpenOptions::new();
+        let mut file = plain_file(options.append(true).create(true).mode(0o600), &self.path)?;
         file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
         let before = file.metadata()?.len();
         let written = file.write_all(section.as_bytes()).and_then(|()| file.sync_data());
@@ -57,7 +46,7 @@ impl MemoryFile {
 
 impl Destination for MemoryFile {
     fn read(&self) -> Result<String, Unwritable> {
-        let file = if_there(self.open(OpenOptions::new().read(true)));
+        let file = if_there(plain_file(OpenOptions::new().read(true), &self.path));
         let text = file.and_then(|file| file.map_or(Ok(String::new()), std::io::read_to_string));
         text.map_err(|_| Unwritable)
     }

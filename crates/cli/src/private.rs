@@ -3,10 +3,12 @@
 //! Owns: with which rights the root and what is in it are created, and that what is not there is no error. Never: the
 //! rights of a root that is there: a person may share it on purpose.
 
-use std::fs::{DirBuilder, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 /// From here on, only their owner can read the files that this process creates: Quipu's, and those of the libraries that it uses.
 pub(crate) fn files() {
@@ -18,6 +20,17 @@ pub(crate) fn if_there<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     match read {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         read => read.map(Some),
+    }
+}
+
+/// Opens a file: through no link that was put there, and nothing that can keep one waiting, as a FIFO or a device.
+pub(crate) fn plain_file(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(ErrorKind::InvalidInput.into())
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! Owns: that nothing outside the roots is read, that nothing is waited for. Never: judging a text.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use context::bootstrap::{FileHead, Files, Missing};
-use rustix::fs::OFlags;
+
+use crate::private::plain_file;
 
 /// Reads below some directories, which are real paths.
 #[derive(Debug)]
@@ -27,11 +27,9 @@ impl Files for InstructionRoots {
         if !self.0.iter().any(|root| real_path.starts_with(root)) {
             return Err(Missing::Outside);
         }
-        let file = open(&real_path).map_err(|error| missing(&error))?;
+        let file = plain_file(OpenOptions::new().read(true), &real_path);
+        let file = file.map_err(|error| missing(&error))?;
         let meta = file.metadata().map_err(|error| missing(&error))?;
-        if !meta.is_file() {
-            return Err(Missing::Unfit);
-        }
         let mut bytes = Vec::new();
         file.take(bytes_max as u64)
             .read_to_end(&mut bytes)
@@ -44,15 +42,6 @@ impl Files for InstructionRoots {
     }
 }
 
-/// Opens without following a link that was put there meanwhile, and without waiting for a FIFO's writer.
-fn open(path: &Path) -> std::io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits().cast_signed())
-        .open(path)
-}
-
 fn missing(error: &std::io::Error) -> Missing {
     match error.kind() {
         ErrorKind::NotFound => Missing::Absent,
@@ -63,6 +52,7 @@ fn missing(error: &std::io::Error) -> Missing {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::os::unix::fs::symlink;
 
     use context::bootstrap::{Policy, Remark, load};
