@@ -45,5 +45,5 @@ search --user ben --project boat Folkboat
 get --user ana
 get --user ana --kind fact
 get --user ana --kind profile
-users
+status users
 LINES

@@ -144,10 +144,8 @@ pub(crate) enum ApiCommand {
         #[arg(long)]
         accept_missing: bool,
     },
-    /// Show system status
+    /// Show system status, or who has memory here
     Status(StatusArgs),
-    /// List users, agents and libraries with counts and sizes
-    Users,
     /// List background runs with reason, cost and result; start one, or retry failed tasks
     Runs(RunsArgs),
 }
@@ -350,12 +348,21 @@ pub(crate) struct ForgetArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct StatusArgs {
     /// List failed tasks
     #[arg(long)]
     pub(crate) tasks: bool,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
+    #[command(subcommand)]
+    pub(crate) command: Option<StatusCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StatusCommand {
+    /// List users, agents and libraries with counts and sizes
+    Users,
 }
 
 #[derive(Debug, Args)]

@@ -27,7 +27,6 @@ mod shell;
 mod skill;
 mod token;
 mod upkeep;
-mod users;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -175,7 +174,6 @@ async fn asked(desk: &Desk, api: &Api, command: ApiCommand) -> Result<Exit, Fail
         ApiCommand::History(args) => history::history(desk, api, args).await,
         ApiCommand::Audit(tenant) => history::audit(desk, api, tenant).await,
         ApiCommand::Knowledge(args) => knowledge::knowledge(desk, api, args).await,
-        ApiCommand::Users => users::users(desk, api).await,
         ApiCommand::Rebuild => upkeep::rebuild(desk, api).await,
         ApiCommand::Sync { .. } => upkeep::sync(desk, api).await,
         ApiCommand::Status(args) => upkeep::status(desk, api, args).await,

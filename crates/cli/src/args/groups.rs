@@ -13,7 +13,7 @@ use crate::output::wrapped;
 const GROUPS: [(&str, &str); 4] = [
     (
         "Remember and find",
-        "add import ask search get review forget knowledge users demo",
+        "add import ask search get review forget knowledge demo",
     ),
     (
         "Connect agents and models",
@@ -88,6 +88,7 @@ mod tests {
             ("trigger dream", "runs start"),
             ("retry", "runs retry"),
             ("cache --json", "context cache"),
+            ("users", "status users"),
         ] {
             let error = refused(&format!("quipu {old}"));
             assert!(error.contains("unrecognized subcommand"), "{old}: {error}");

@@ -34,7 +34,9 @@ pub(super) async fn export(desk: &Desk, api: &Api, args: ExportArgs) -> Result<E
     let memory = PortableMemory::of_lines(&text)?;
     if memory.lines.is_empty() {
         let none = Failure::missing(format!("memory has nothing of `{}`", args.user));
-        return Err(none.hint("`quipu users` lists the users; --app and --project name another tenant"));
+        return Err(
+            none.hint("`quipu status users` lists the users; --app and --project name another tenant")
+        );
     }
     if args.to.as_os_str() == "-" {
         say!("{}", String::from_utf8_lossy(&text).trim_end())?;

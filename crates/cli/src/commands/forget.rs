@@ -60,7 +60,7 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
             (None, None) => format!("`{}`", owner.id),
         };
         say!(
-            "found no memories and no messages of {of} in project `{}`; `quipu users` lists who has memory where",
+            "found no memories and no messages of {of} in project `{}`; `quipu status users` lists who has memory where",
             scope.project
         )?;
     } else {

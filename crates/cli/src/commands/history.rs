@@ -51,7 +51,7 @@ impl Past<'_> {
         self.desk.tell(&log, || {
             match (log.changes.as_slice(), args.user.or(args.agent)) {
                 ([], None) => say!("no changes recorded yet"),
-                ([], Some(whose)) => say!("no changes of `{whose}`: `quipu users` lists everybody"),
+                ([], Some(whose)) => say!("no changes of `{whose}`: `quipu status users` lists everybody"),
                 (changes, _) => changes.iter().try_for_each(show),
             }
         })

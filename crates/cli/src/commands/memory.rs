@@ -195,7 +195,7 @@ pub(super) async fn tell_if_nobody(api: &Api, owner: &Owner) -> Result<(), Failu
         return Ok(());
     }
     let name = &owner.id;
-    say!("nobody here is called `{name}`: `quipu users` lists everybody")
+    say!("nobody here is called `{name}`: `quipu status users` lists everybody")
 }
 
 pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, Failure> {

@@ -125,12 +125,12 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
 async fn everybody_with_memory_is_listed_with_counts() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
-    let nobody = typed(&desk, &["users"]).await.expect("it answers").said;
+    let nobody = typed(&desk, &["status users"]).await.expect("it answers").said;
     assert!(nobody.contains("nobody has memories yet"), "{nobody}");
     let told = [
         "add --user ana --flush I-keep-bees.",
         "add --user ben --flush I-sail.",
-        "users",
+        "status users",
     ];
     let said = typed(&desk, &told).await.expect("it answers").said;
     let owners: Vec<&str> = said.lines().collect();
@@ -146,7 +146,7 @@ async fn everybody_with_memory_is_listed_with_counts() {
     assert_eq!(object["owners"][0]["id"], "ana");
     assert!(object["owners"][0]["memories"].as_u64() >= Some(1), "{object}");
     // What is in no file yet counts too.
-    let told = ["add --user eve --project boat I-row.", "users"];
+    let told = ["add --user eve --project boat I-row.", "status users"];
     let said = typed(&desk, &told).await.expect("it answers").said;
     let eves = said
         .lines()

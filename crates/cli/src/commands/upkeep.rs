@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use gateway::wire::owners::{OwnerItem, OwnersData};
 use gateway::wire::tasks::TaskStatus;
 use gateway::wire::{HealthData, SyncedData, TaskItem, TaskPageData};
 use indicatif::ProgressBar;
@@ -12,11 +13,11 @@ use serde_json::{Value, json};
 
 use super::Desk;
 use crate::api::{Api, NOTHING, Path};
-use crate::args::{ScopeArgs, StatusArgs};
+use crate::args::{ScopeArgs, StatusArgs, StatusCommand};
 use crate::belonging;
 use crate::clock::RandomIds;
 use crate::error::{Exit, Failure};
-use crate::output::{self, Tone, say};
+use crate::output::{self, TableCell, Tone, say};
 use crate::progress;
 use crate::serving::LEDGER;
 
@@ -105,6 +106,9 @@ async fn failed_tasks(api: &Api, scope: &Scope) -> Result<TaskPageData, Failure>
 }
 
 pub(super) async fn status(desk: &Desk, api: &Api, args: StatusArgs) -> Result<Exit, Failure> {
+    if let Some(StatusCommand::Users) = args.command {
+        return users(desk, api).await;
+    }
     let health = api.health().await?;
     let mut failed = None;
     if args.tasks {
@@ -132,6 +136,34 @@ pub(super) async fn status(desk: &Desk, api: &Api, args: StatusArgs) -> Result<E
         }
     }
     Ok(Exit::done(health.problems.is_empty()))
+}
+
+async fn users(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
+    let data: OwnersData = api.get("/owners").await?;
+    desk.tell(&data, || {
+        if data.owners.is_empty() {
+            return say!("nobody has memories yet: `quipu add --flush \"…\"` writes the first");
+        }
+        output::table(
+            [
+                "kind", "id", "app", "project", "memories", "waiting", "files", "size",
+            ],
+            data.owners.iter().map(row),
+        )
+    })
+}
+
+fn row(owner: &OwnerItem) -> [TableCell; 8] {
+    [
+        TableCell::text(&owner.kind),
+        TableCell::text(&owner.id),
+        TableCell::text(&owner.app_id),
+        TableCell::text(&owner.project_id),
+        TableCell::number(owner.memories),
+        TableCell::number(owner.waiting),
+        TableCell::number(owner.files),
+        TableCell::number(output::size(owner.bytes)),
+    ]
 }
 
 /// Shows where the other failed tasks are.

@@ -124,7 +124,7 @@ fn every_command_refuses_a_folder_that_is_no_root_and_leaves_it_as_it_is() {
         "rebuild",
         "sync",
         "status",
-        "users",
+        "status users",
         "runs retry",
         &format!("backup {to}"),
         &format!("restore {to}"),

@@ -261,7 +261,7 @@ fn a_command_that_only_reads_creates_no_root() {
         "history diff",
         "history undo r",
         "audit",
-        "users",
+        "status users",
         "rebuild",
         "sync",
         "runs retry",

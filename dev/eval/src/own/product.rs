@@ -234,7 +234,7 @@ pub(super) fn person_of(data: &OwnersData, user: Option<&str>) -> anyhow::Result
     let projects = users.filter(|one| one.id == user);
     let most = projects.max_by_key(|one| one.memories + one.waiting);
     let most = most.with_context(|| {
-        format!("none of the {} people in the export has the id of `--user`; import it into a new root, there `quipu users` lists the ids", all.len())
+        format!("none of the {} people in the export has the id of `--user`; import it into a new root, there `quipu status users` lists the ids", all.len())
     })?;
     Ok(Person {
         user: user.to_owned(),

@@ -87,7 +87,7 @@ async fn a_whole_memory_is_that_of_one_project_and_the_others_stay() {
         told.contains("\n  memory in other projects: a deletion reaches one project\n"),
         "{told}"
     );
-    let left = typed(&desk, &["users"]).await.expect("it lists").said;
+    let left = typed(&desk, &["status users"]).await.expect("it lists").said;
     assert!(
         left.contains("boat") && !left.contains("default  default"),
         "{left}"
