@@ -2,7 +2,7 @@
 //!
 //! Owns: permissions for work on every tenant's files. Never: the work.
 
-use memory::{Engine, EngineError, Synced};
+use memory::{EngineError, Synced};
 use model::text::chain;
 
 use crate::failure::Failure;
@@ -10,21 +10,27 @@ use crate::frame::{Answer, Visit};
 use crate::wire::SyncedData;
 
 pub(crate) async fn sync_index(visit: Visit) -> Answer {
-    visit.caller.enter_all()?;
     let engine = visit.gateway.engine.clone();
-    let work = async move {
-        let synced = engine.sync().await.map_err(with_its_cause)?;
-        synced_data(&engine, &synced).await
-    };
-    Ok(visit.answer(visit.gateway.see_through(work).await?))
+    updated(visit, async move { engine.sync().await }).await
 }
 
 pub(crate) async fn rebuild_index(visit: Visit) -> Answer {
+    let engine = visit.gateway.engine.clone();
+    updated(visit, async move { engine.rebuild().await }).await
+}
+
+/// Does the work, and answers with its counts and the broken files. Those of before count too: an earlier sync may have
+/// read them already.
+async fn updated(
+    visit: Visit,
+    work: impl Future<Output = Result<Synced, EngineError>> + Send + 'static,
+) -> Answer {
     visit.caller.enter_all()?;
     let engine = visit.gateway.engine.clone();
     let work = async move {
-        let synced = engine.rebuild().await.map_err(with_its_cause)?;
-        synced_data(&engine, &synced).await
+        let synced = work.await.map_err(with_its_cause)?;
+        let broken_files = engine.status().await?.broken_files.len();
+        Ok::<_, Failure>(SyncedData::of(&synced, broken_files))
     };
     Ok(visit.answer(visit.gateway.see_through(work).await?))
 }
@@ -39,10 +45,4 @@ fn with_its_cause(error: EngineError) -> Failure {
         },
         _ => error.into(),
     }
-}
-
-/// The answer. It also counts files that were broken before: an earlier sync may have read them already.
-async fn synced_data(engine: &Engine, synced: &Synced) -> Result<SyncedData, Failure> {
-    let broken_files = engine.status().await?.broken_files.len();
-    Ok(SyncedData::of(synced, broken_files))
 }

@@ -5,7 +5,6 @@
 use macro_rules_attribute::apply;
 use memory::{Method, Search};
 use model::{Scope, Timestamp, Zone};
-use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::ToSchema;
@@ -104,8 +103,8 @@ model::worded! {
 }
 
 /// An instant as a client writes it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(untagged, expecting = "must be epoch milliseconds or an ISO 8601 string")]
 pub enum When {
     /// Epoch milliseconds.
     Millis(i64),
@@ -124,28 +123,6 @@ impl When {
 
     pub(crate) fn maybe(when: Option<&Self>, path: &str, zone: &Zone) -> Result<Option<Timestamp>, Invalid> {
         when.map(|when| when.resolve(path, zone)).transpose()
-    }
-}
-
-impl<'de> Deserialize<'de> for When {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MillisOrText;
-        impl Visitor<'_> for MillisOrText {
-            type Value = When;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("epoch milliseconds or an ISO 8601 string")
-            }
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<When, E> {
-                Ok(When::Millis(value))
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<When, E> {
-                Ok(When::Millis(i64::try_from(value).unwrap_or(i64::MAX)))
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<When, E> {
-                Ok(When::Text(text.to_owned()))
-            }
-        }
-        deserializer.deserialize_any(MillisOrText)
     }
 }
 

@@ -414,9 +414,9 @@ fn an_invalid_search_is_refused_with_the_field() {
         {"as_of":"last tuesday"}
             as_of: `last tuesday` is not a time: use a date as in `2024-05-08`, ISO 8601 as in `2024-05-08T13:56:00Z`, or epoch milliseconds
         {"as_of":true}
-            as_of: must be epoch milliseconds or an ISO 8601 string, not boolean `true`
+            as_of: must be epoch milliseconds or an ISO 8601 string
         {"query_time":{}}
-            query_time: must be epoch milliseconds or an ISO 8601 string, not an object
+            query_time: must be epoch milliseconds or an ISO 8601 string
         {"limit":5}
             limit: unknown field: use one of `user_id`, `agent_id`, `app_id`, `project_id`, `query`, `method`, `top_k`, `radius`, `min_score`, `include_profile`, `include_person`, `enable_llm_rerank`, `with_readable_episode`, `filters`, `as_of`, `query_time`, `include_messages`, `max_tokens`, `include_sure`, `explain`
         {"filters":[]}
