@@ -1,11 +1,11 @@
 //! Conversations from files: each format becomes messages that the engine can store.
 //!
-//! Owns: reading foreign formats, one conversation at a time, so that what is broken costs nothing but itself. Never:
-//! remembering, or guessing at content.
+//! Owns: reading foreign formats, one conversation at a time; a broken conversation does not stop the rest. Never: storing
+//! memories, or guessing at content.
 //!
-//! Reading order: `sources` (the files of a path), `table` (what tells the formats), `document` (JSON of any of them), `notes` and `whatsapp` (text
-//! into such a value), `reshape` (what is peculiar to a program), `talk` (a conversation by the table); the formats with code of their own:
-//! `agent`, `everos`, `plain`; `shape` below all.
+//! Reading order: `sources` (the files of a path), `table` (the tests that detect a format), `document` (JSON of any format),
+//! `notes` and `whatsapp` (text to the same kind of value), `reshape` (special cases of programs), `talk` (a conversation by the
+//! table); the formats with code of their own: `agent`, `everos`, `plain`; `shape` below all.
 
 mod agent;
 mod document;
@@ -37,33 +37,34 @@ pub(crate) use everos::is_everos;
 use shape::ImportedMessage;
 pub(crate) use sources::{ImportFile, sources};
 
-/// A conversation as read.
+/// One conversation of a file.
 #[derive(Debug)]
 pub(crate) struct ImportedConversation {
     pub(crate) session: SessionKey,
-    /// Title by its owner or its client.
+    /// Title from its owner or its client.
     pub(crate) title: Option<String>,
     pub(crate) messages: Vec<MessageItem>,
-    /// Its messages have times of their own, and it can begin with a copy of another one: a log, or a chat that branched off.
+    /// Each message has its own time, and the conversation may begin with a copy of another one: an agent's log, or a chat that
+    /// branched off.
     pub(crate) is_log: bool,
 }
 
-/// Something of a file that cannot be read, and does not keep the rest from being read.
+/// A part of a file that cannot be read; the rest of the file still is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Skipped {
     pub(crate) what: String,
     pub(crate) why: String,
 }
 
-/// A result of reading.
+/// One result of reading a file.
 #[derive(Debug)]
 pub(crate) enum ImportItem {
     Conversation(ImportedConversation),
     Skipped(Skipped),
     /// A count of records that were left out or changed.
     Noted(String, usize),
-    /// A file of a folder or an archive that holds no conversations, or the same ones as another.
-    /// Its name, and why, where Quipu knows what it is.
+    /// A file of a folder or an archive without conversations, or with the conversations of another file: its name, and the
+    /// reason if Quipu knows the format.
     LeftOut(String, Option<String>),
 }
 
@@ -76,23 +77,23 @@ pub(crate) struct Defaults {
     /// Time of messages without a time: the time of the import.
     pub(crate) now: Timestamp,
     pub(crate) zone: Zone,
-    /// Order of day and month, where a file does not show it.
+    /// Order of day and month, for files that do not show it.
     pub(crate) dates: Option<DatesArg>,
-    /// The file's name, for a session that has none.
+    /// The file's name, for a session without an id.
     pub(crate) name: String,
-    /// The file has conversations of several people: each is kept apart.
+    /// The file has conversations of several people, which stay apart.
     pub(crate) is_shared: bool,
-    /// The sessions of agents that this import read.
+    /// The agent sessions that this import has read.
     pub(crate) logs: Logs,
 }
 
-/// Of each session, by its id: a number that stands for author and text of each message, and its time.
+/// By session id: a hash of each message's author and text, and the message's time.
 pub(crate) type Logs = Arc<Mutex<BTreeMap<String, Vec<(u64, Timestamp)>>>>;
 
-/// Takes what was found; an error ends the reading.
+/// Receives each result; an error stops the reading.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(ImportItem) -> Result<(), Failure>;
 
-/// A file that is being read, with what it lacks and where its content goes.
+/// A file during its reading, with the defaults for missing data and the receiver of its content.
 pub(crate) struct Reading<'a> {
     source: &'a ImportFile,
     defaults: Defaults,
@@ -109,7 +110,7 @@ impl Reading<'_> {
     }
 }
 
-/// Reads one file to its end, or to where it breaks; `read_bytes` grows with what was read.
+/// Reads one file up to its end or its first error; `read_bytes` grows with the bytes read.
 pub(crate) fn read(
     source: &ImportFile,
     defaults: &Defaults,
@@ -164,12 +165,12 @@ fn read_stream(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Result<()
     }
 }
 
-/// How a database begins.
+/// First bytes of an SQLite database.
 const DATABASE: &[u8] = b"SQLite format 3\0";
-/// How a file begins that zstd compressed, as Codex does with old sessions.
+/// First bytes of a file that zstd compressed; Codex compresses old sessions.
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
-/// One message of a conversation; none if it has no content.
+/// One message of a conversation; `None` without content.
 fn message(said: ImportedMessage) -> Option<MessageItem> {
     if said.content.trim().is_empty() && said.tool_calls.is_empty() {
         return None;
@@ -186,19 +187,19 @@ fn message(said: ImportedMessage) -> Option<MessageItem> {
     })
 }
 
-/// An id that the API takes; one that is too long keeps its beginning, and a number made of all of it.
+/// An id that the API accepts: a long id is cut and gets a hash of the whole id.
 fn short(id: String) -> String {
     if (1..=MESSAGE_ID_CHARS_MAX).contains(&id.chars().count()) {
         return id;
     }
-    // The same in every version of the program, so that a second import knows the first.
+    // The hash is the same in every version of the program, so that a second import recognises the messages of the first.
     let number = Fnv::of(id.as_bytes());
     let beginning: String = id.chars().take(MESSAGE_ID_CHARS_MAX - 17).collect();
     format!("{beginning}-{number:016x}")
 }
 
 impl Defaults {
-    /// Those of an import that begins now, for a user.
+    /// The defaults of an import that begins now, for one user.
     pub(crate) fn new(api: &Api, scope: Scope, user: Name) -> Self {
         Self {
             scope,

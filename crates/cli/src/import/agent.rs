@@ -1,7 +1,8 @@
-//! Sessions of coding agents: Claude Code's and Codex's, a record a line. Of a person only their own words are taken.
+//! Sessions of coding agents: Claude Code's and Codex's, one record a line. Of the user's text, only the words that the person
+//! wrote are read.
 //!
-//! Owns: which records contain messages, their times and sessions. Never: the form of a message (`transcript` reads
-//! it), or which of its text is the person's.
+//! Owns: which records contain messages, their times and sessions. Never: the format of a message (`transcript` reads it), or
+//! which part of its text the person wrote.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -17,29 +18,29 @@ use super::table::string;
 use super::{Defaults, ImportItem, ImportedConversation, Logs, Reading, message};
 use crate::error::Failure;
 
-/// Maximum characters of a tool's call or result: files that an agent read are not memory of a conversation.
+/// Maximum characters of a tool call or result: files that an agent read do not belong in memory.
 const TOOL_CHARS_MAX: usize = 2_000;
 
-/// The read part of a session.
+/// The part of a session read so far.
 #[derive(Debug, Default)]
 struct Session {
     id: Option<String>,
-    /// The session that it is a fork of.
+    /// The session that this one was forked from.
     parent: Option<String>,
-    /// The client's title, the person's.
+    /// The client's title, then the person's.
     titles: [Option<String>; 2],
-    /// Titles of sessions that end with these records; a client may write them into another session's file.
+    /// Session titles, each with the id of its session's last record; a client may write them into another session's file.
     summaries: Vec<(String, String)>,
     seen: HashSet<String>,
     time: Option<Timestamp>,
     messages: Vec<ImportedMessage>,
     is_sub_agents: bool,
     has_side_chain: bool,
-    /// Each message has a time of its own.
+    /// Each message has its own time.
     is_dated: bool,
 }
 
-/// Reads one session. A line that is no JSON is skipped; the last one may be cut off, as in a session that still runs.
+/// Reads one session. A line that is not JSON is skipped; the last line may be cut off, as in a session that still runs.
 pub(super) fn read(
     stream: &mut dyn BufRead,
     dialect: Dialect,
@@ -93,7 +94,7 @@ impl Session {
         let uuid = record["uuid"].as_str().unwrap_or_default();
         let is_true = |key: &str| record[key] == true;
         self.has_side_chain |= is_true("isSidechain");
-        // A side chain belongs to a sub-agent; the others are messages that the client wrote itself.
+        // A side chain belongs to a sub-agent; the client itself wrote the other excluded messages.
         let is_said = !["isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage"]
             .into_iter()
             .any(is_true);
@@ -115,7 +116,7 @@ impl Session {
                 self.is_sub_agents |= payload["source"]["subagent"] != Value::Null;
             }
             (Some("response_item"), true) => self.say(Dialect::Codex, payload, &id, record, defaults),
-            // Older versions wrote the items bare, after a line about the session.
+            // Older versions wrote items without an envelope, after a line about the session.
             (Some(_), false) if payload.is_null() => self.say(Dialect::Codex, record, &id, record, defaults),
             (None, _) => {
                 self.id = self.id.take().or_else(|| string(&record["id"]));
@@ -127,7 +128,7 @@ impl Session {
         }
     }
 
-    /// Gives the messages that a fork has from its parent the times of then: Codex may write the time of the fork.
+    /// Gives a fork's copied messages the times that they have in the parent: Codex may write the time of the fork.
     fn date_by_parent(&mut self, logs: &Logs) {
         let mut logs = logs.lock();
         let said =
@@ -156,7 +157,7 @@ impl Session {
         named.or(own.map(|(_, summary)| summary)).cloned()
     }
 
-    /// Takes the content of a message; each result of a tool becomes a message of its own.
+    /// Adds a message; each tool result becomes a message of its own.
     fn say(&mut self, dialect: Dialect, told: &Value, id: &str, record: &Value, defaults: &Defaults) {
         let Ok(item) = dialect::read_message(dialect, &told.to_string()) else {
             return;
@@ -202,7 +203,7 @@ impl Session {
     }
 }
 
-/// Text that the person wrote, without the client's additions; empty for a picture without text.
+/// The text that the person wrote, without the client's additions; empty for a picture without text.
 fn own_words(item: &Item) -> String {
     let words = item.blocks.iter().filter_map(|block| match block {
         Block::Text(text) => Some(spoken::own_text(text).trim().to_owned()),

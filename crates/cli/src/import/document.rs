@@ -1,6 +1,6 @@
 //! A file of any format of the table: a JSON array read one element at a time, lines, a whole document, a text, a database.
 //!
-//! Owns: finding the format by the parsed structure, and what is broken. Never: the form of a conversation.
+//! Owns: detecting the format from the parsed structure, and reporting broken parts. Never: the structure of a conversation.
 
 use std::collections::HashSet;
 use std::io::{BufRead, Cursor, Read};
@@ -17,7 +17,7 @@ use super::table::{self, FormatRow};
 use super::{ImportFile, Reading, agent, everos, notes, plain, reshape, shape, talk, whatsapp};
 use crate::error::Failure;
 
-/// Values that may stand before the one that tells the format.
+/// Maximum number of values before the one that shows the format.
 const LOOK_VALUES: usize = 20;
 
 /// Reads a stream that begins with `[` or `{`.
@@ -47,12 +47,12 @@ pub(super) fn read(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Resul
     whole(&head, reading)
 }
 
-/// A file that holds no conversations, or the same ones as another.
+/// A file without conversations, or with the conversations of another file.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub(super) struct NoFormat {
     pub(super) text: String,
-    /// Quipu knows what it is.
+    /// Quipu knows the format.
     pub(super) is_known: bool,
 }
 
@@ -62,7 +62,7 @@ impl NoFormat {
     }
 }
 
-/// Why a file cannot be read, and what can be.
+/// The error for an unknown format, with the formats that Quipu reads.
 fn unknown(source: &ImportFile) -> Failure {
     NoFormat::failure(
         format!("cannot detect the format of {source}"),
@@ -72,7 +72,7 @@ fn unknown(source: &ImportFile) -> Failure {
     )
 }
 
-/// Refuses a format that Quipu knows and does not read.
+/// Refuses a format that Quipu recognises but does not read.
 fn check(row: &FormatRow, source: &ImportFile) -> Result<(), Failure> {
     let hint = "write a file `*.jsonl` with `role`, `content` and `timestamp` on each line";
     let text = |why: &str| format!("{source}: {}. Quipu does not import it: {why}", row.title);
@@ -83,10 +83,10 @@ fn check(row: &FormatRow, source: &ImportFile) -> Result<(), Failure> {
     }
 }
 
-/// Bytes at a file's beginning that show whether it is a text.
+/// Bytes at the beginning of a file that show whether it is a text.
 const LOOK_BYTES: u64 = 64 * 1024;
 
-/// Reads a text that is no JSON.
+/// Reads a text that is not JSON.
 pub(super) fn text(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Result<(), Failure> {
     let source = reading.source;
     let mut bytes = Vec::new();
@@ -111,11 +111,11 @@ pub(super) fn text(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Resul
     place(row, 1, &value, reading)
 }
 
-/// Reads a database, by queries on the tables that tell the format.
+/// Reads a database with the query of its format; the names of its tables show the format.
 pub(super) fn database(reading: &mut Reading<'_>) -> Result<(), Failure> {
     let source = reading.source;
     if !source.is_file() {
-        return Err(unknown(source)); // `SQLite` opens no entry of an archive
+        return Err(unknown(source)); // SQLite cannot open an entry of an archive
     }
     let unread = |error| Failure::usage(format!("cannot read {source}: {error}"));
     let all = |query: &str| {
@@ -174,7 +174,7 @@ fn lines(
     place(row, 1, &Value::Array(values), reading)
 }
 
-/// Hands over what a value holds, or skips it by its number.
+/// Hands over the conversations of a value, or skips the value and names its number.
 fn place(
     row: &'static FormatRow,
     number: usize,
@@ -202,11 +202,11 @@ fn whole(bytes: &[u8], reading: &mut Reading<'_>) -> Result<(), Failure> {
     for (number, value) in (1..).zip(values) {
         let mut value = value.map_err(|error| broken(&error, number - 1, source))?;
         if let Value::String(text) = &value {
-            // Some programs write a text that holds the JSON.
+            // Some programs write the JSON as a string.
             value = mended::parse(text).unwrap_or_default();
         }
         let row = table::of(&value, &file, false).or_else(|| {
-            // A conversation alone is an array of one.
+            // A single conversation is read as an array of one.
             let row = table::of(&Value::Array(vec![value.clone()]), &file, false);
             row.filter(|row| row.key("each") == "*")
         });
@@ -217,7 +217,7 @@ fn whole(bytes: &[u8], reading: &mut Reading<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Telegram writes a control character as `\x08`, which is no JSON.
+/// Telegram writes a control character as `\x08`, which is not valid JSON.
 fn without_hex(json: &[u8]) -> Vec<u8> {
     let escape = Regex::new(r"(?s-u)\\(?:x([0-9a-fA-F]{2})|.)").expect("it is this program's own");
     let plain = |found: &Captures<'_>| match found.get(1) {
@@ -227,10 +227,10 @@ fn without_hex(json: &[u8]) -> Vec<u8> {
     escape.replace_all(json, plain).into_owned()
 }
 
-/// What an array gives, element by element.
+/// Receives the elements of an array one by one.
 struct Elements<'v, 'a> {
     row: Option<&'static FormatRow>,
-    /// Those before the format is known, or all of a format that is read as a whole.
+    /// Elements read before the format is known, or all elements of a format that is read as one value.
     waiting: Vec<Value>,
     number: usize,
     reading: &'v mut Reading<'a>,
@@ -286,7 +286,7 @@ impl Elements<'_, '_> {
         }
     }
 
-    /// Hands over those that wait.
+    /// Hands over the waiting elements.
     fn convert(&mut self, row: &'static FormatRow) -> Result<(), Failure> {
         let waiting = std::mem::take(&mut self.waiting);
         let before = self.number - waiting.len();
@@ -306,7 +306,7 @@ impl Elements<'_, '_> {
     }
 }
 
-/// Whether the elements of a file belong to several people. What is broken is told where it is read.
+/// Whether the elements of a file belong to several people. Broken elements are reported later, when the file is read.
 fn is_shared(source: &ImportFile) -> Result<bool, Failure> {
     let mut owners = HashSet::new();
     source.open(&Arc::default(), &mut |stream| {
@@ -322,7 +322,7 @@ fn is_shared(source: &ImportFile) -> Result<bool, Failure> {
     Ok(owners.len() > 1)
 }
 
-/// Hands on the elements of an array, one at a time, until it is told to stop.
+/// Passes the elements of an array to a function, one at a time, until the function returns false.
 struct EachElement<F>(F);
 
 impl<'de, F: FnMut(&RawValue) -> bool> Visitor<'de> for EachElement<F> {
@@ -344,7 +344,7 @@ impl<'de, F: FnMut(&RawValue) -> bool> Visitor<'de> for EachElement<F> {
 
 fn broken(error: &serde_json::Error, before: usize, source: &ImportFile) -> Failure {
     if before == 0 && !source.is_named {
-        return unknown(source); // any text can begin as JSON does
+        return unknown(source); // any text can begin like JSON
     }
     let before = match before {
         0 => "nothing was imported: give the file as its program exported it",

@@ -10,22 +10,22 @@ use super::table::{FormatRow, string};
 use super::{ImportFile, Reading, shape};
 use crate::error::Failure;
 
-/// Where a root has the file.
+/// Path of the database in a root.
 pub(super) const FILE: &str = ".index/sqlite/system.db";
 
-/// Whether a folder is a root. It has Markdown in the folders that Quipu's memory has.
+/// Whether a folder is an `EverOS` root. Its Markdown folders have the same names as those of Quipu's memory.
 pub(crate) fn is_everos(folder: &Path) -> bool {
     folder.join(FILE).is_file()
 }
 
-/// Why a database with the tables of `EverOS` cannot be read.
+/// The error for a database with `EverOS` tables that cannot be read.
 pub(super) fn unread(source: &ImportFile, error: LedgerError) -> Failure {
     let other = format!("cannot read {source}: its format is not that of EverOS");
     let hint = "give the root of an EverOS 1.5, as in `~/.everos`; stop its server first";
     Failure::input(error).context(other).hint(hint)
 }
 
-/// Hands over the messages of a memcell, or one that is in none. Where no scope is asked for, each keeps its own.
+/// Hands over the messages of a memcell, or a message without a memcell. Unless the import names a scope, each keeps its own.
 pub(super) fn read(row: &FormatRow, kept: &Value, reading: &mut Reading<'_>) -> Result<(), Failure> {
     let part = |key: &str| kept[key].as_str().unwrap_or_default();
     let mut items = kept["payload"]["items"].clone();

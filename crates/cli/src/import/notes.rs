@@ -1,6 +1,6 @@
-//! Markdown with front matter, as programs that keep memories in files write it.
+//! Markdown with front matter, as memory programs write it.
 //!
-//! Owns: fronts, and statements in a list. Never: which program wrote it (the table knows).
+//! Owns: front matter, and statements in a list. Never: the program that wrote it (the table knows).
 
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,7 @@ pub(super) fn notes(text: &str, source: &ImportFile) -> Option<Value> {
         .into_iter()
         .map(|(front, body)| note(&front, &body, source))
         .collect();
-    // A memory in this folder is always in an agent's context.
+    // An agent always has the memories of this folder in its context.
     Some(json!({"system": source.folder() == "system", "reme": source.is_below(".reme"), "notes": notes}))
 }
 
@@ -67,7 +67,7 @@ fn note(front: &Map<String, Value>, body: &[&str], source: &ImportFile) -> Value
     json!({"id": id, "front": front, "body": body.trim(), "list": list})
 }
 
-/// `[category] words`, or words with a tag. Not a task, a time of a clock, or a link.
+/// Whether an item is `[category] words`, or words with a tag; tasks, clock times and links are not statements.
 fn is_statement(item: &str) -> bool {
     let category = item.strip_prefix('[').and_then(|rest| rest.split_once("] "));
     let is_category = category.is_some_and(|(category, _)| {

@@ -14,7 +14,7 @@ use crate::error::Failure;
 /// Maximum number of messages in one batch.
 const BATCH_MESSAGES_MAX: usize = 500;
 
-/// Reads line by line. A broken line ends the import with its number; the lines before it are imported.
+/// Reads line by line. A broken line ends the import with its line number; the lines before it are imported.
 pub(super) fn read(
     row: &FormatRow,
     stream: &mut dyn BufRead,
@@ -55,7 +55,7 @@ pub(super) fn read(
     }
 }
 
-/// A message; none of an empty line.
+/// The message of a line; `None` for an empty line.
 fn record(line: &str) -> Result<Option<Value>, String> {
     let text = line.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
@@ -68,15 +68,15 @@ fn record(line: &str) -> Result<Option<Value>, String> {
         .ok_or_else(|| "it has no `role`".to_owned())
 }
 
-/// Some files call by one id what are several messages, as when it is the conversation's: all of them are kept.
+/// Makes message ids unique: some files give several messages one id, such as the conversation's. No message is lost.
 #[derive(Debug, Default)]
 struct Ids {
-    /// By session and id, the contents that it was given to.
+    /// By session and id: hashes of the contents with that id.
     contents: BTreeMap<(String, String), Vec<u64>>,
 }
 
 impl Ids {
-    /// The id itself for the first content that has it, and one with a number for each other.
+    /// The id itself for its first content; the id with a number for each further content.
     fn own(&mut self, session: &str, id: String, content: &Value) -> String {
         let content = Fnv::of(content.to_string().as_bytes());
         let contents = self.contents.entry((session.to_owned(), id.clone())).or_default();

@@ -1,6 +1,7 @@
-//! Formats whose words the keys of the table cannot reach: each is made into the form that the row `plain` describes.
+//! Formats whose text the keys of the table cannot reach: each is converted to the structure of the row `plain`.
 //!
-//! Owns: what is peculiar to one program. Never: paths of a plain form, roles, times, or which branch is shown (`talk` knows them).
+//! Owns: special cases of single programs. Never: paths of a plain structure, roles, times, or the shown branch (`talk` knows
+//! them).
 
 mod memories;
 
@@ -16,7 +17,7 @@ use transcript::spoken;
 use super::table::{FormatRow, first, items, word};
 use super::{ImportFile, shape};
 
-/// The value as its row reads it.
+/// The value in the structure that its row reads.
 pub(super) fn plain<'a>(row: &FormatRow, value: &'a Value, source: &ImportFile) -> Cow<'a, Value> {
     let conversations = match row.name {
         "gemini-takeout" => vec![takeout(row, value)],
@@ -39,12 +40,12 @@ pub(super) fn plain<'a>(row: &FormatRow, value: &'a Value, source: &ImportFile) 
     Cow::Owned(json!({"conversations": conversations}))
 }
 
-/// Each row is a question with its answer; the newest is the first.
+/// Each row is a question with its answer; the newest row comes first.
 fn takeout(row: &FormatRow, value: &Value) -> Value {
     let mut messages = Vec::new();
     let mut last = Value::Null;
     let mut ids = HashMap::new();
-    // The newest is usually the first, not always.
+    // The newest row usually comes first, but not always.
     let mut rows: Vec<&Value> = first(value, "*").into_iter().rev().collect();
     rows.sort_by_key(|row| shape::moment(&row["time"], &model::Zone::utc()).time());
     let is_gemini = |row: &&Value| {
@@ -94,13 +95,13 @@ fn named(names: Vec<&Value>) -> Vec<Value> {
     names.into_iter().map(|name| json!({"name": name})).collect()
 }
 
-/// The count of files that the service writes behind a question.
+/// The number of attached files, which the service writes after a question.
 static COUNT: LazyLock<Regex> = LazyLock::new(|| {
     let count = r"\s*Attached [0-9]+ files?\.$";
     Regex::new(count).expect("it is this program's own")
 });
 
-/// A page's text as Markdown.
+/// The text of an HTML page as Markdown.
 fn of_html(html: &Value) -> String {
     let html = html.as_str().unwrap_or_default();
     let page = format!("<html><body>{html}</body></html>");
@@ -108,7 +109,7 @@ fn of_html(html: &Value) -> String {
     read.map_or_else(|_| html.to_owned(), |read| read.markdown)
 }
 
-/// A place in the order that comes twice was edited.
+/// A position that occurs twice in the order belongs to an edited turn.
 fn workspace(value: &Value, source: &ImportFile) -> Value {
     let stem = source.stem();
     let mut messages = Vec::new();
@@ -144,7 +145,7 @@ fn workspace(value: &Value, source: &ImportFile) -> Value {
     })
 }
 
-/// Records that add, change and take back messages, or one object with all of them.
+/// Records that add, change and remove messages, or one object with all messages.
 fn gemini_cli(value: &Value) -> Value {
     let mut session = Map::new();
     let mut messages: Vec<Value> = Vec::new();
@@ -175,7 +176,7 @@ fn gemini_cli(value: &Value) -> Value {
     })
 }
 
-/// The program begins with words of its own and the answer to them.
+/// The program begins each session with its own text and the model's answer to that text.
 fn checkpoint(row: &FormatRow, value: &Value, source: &ImportFile) -> Value {
     let said = first(value, "history.*|*");
     let begins = said.first().and_then(|said| word(said, "parts.*.text"));
@@ -197,7 +198,7 @@ fn has(text: &Value, word: &str) -> bool {
     text.as_str().is_some_and(|text| text.contains(word))
 }
 
-/// Each message has versions, one of them selected. Words of an answer are in blocks that are no reasoning.
+/// Each message has versions, one of them selected. The text of an answer is in the blocks that are not reasoning.
 fn lm_studio(value: &Value, source: &ImportFile) -> Value {
     let mut messages = Vec::new();
     let mut last = Value::Null;
@@ -228,13 +229,13 @@ fn lm_studio(value: &Value, source: &ImportFile) -> Value {
     json!({"id": source.stem(), "title": value["name"], "started": value["createdAt"], "leaf": last, "messages": messages})
 }
 
-/// Words are in blocks of their own; several models may answer one question.
+/// The text is in separate blocks; several models may answer one question.
 fn cherry_studio(value: &Value) -> Vec<Value> {
     let blocks = first(value, "indexedDB.message_blocks.*").into_iter();
     let blocks: HashMap<&str, &Value> = blocks
         .filter_map(|block| Some((block["id"].as_str()?, block)))
         .collect();
-    // A JSON text in a JSON text.
+    // A JSON string inside a JSON string.
     let inner =
         |value: &Value| serde_json::from_str::<Value>(value.as_str().unwrap_or_default()).unwrap_or_default();
     let stored = inner(&value["localStorage"]["persist:cherry-studio"]);
@@ -273,7 +274,7 @@ fn cherry_studio(value: &Value) -> Vec<Value> {
     topics.into_iter().map(conversation).collect()
 }
 
-/// Role play: what a person says in it is a quotation.
+/// Role play: a person's messages become quotations.
 fn silly_tavern(value: &Value, source: &ImportFile) -> Value {
     let lines = first(value, "*");
     let Some((head, said)) = lines.split_first() else {
@@ -337,7 +338,7 @@ fn stamp(value: &Value) -> Value {
     ))
 }
 
-/// The program wraps a person's words in elements; its last answer may be a call.
+/// The program wraps a person's text in elements; its last answer may be a tool call.
 fn cline(value: &Value, source: &ImportFile) -> Value {
     let messages = first(value, "*").into_iter().enumerate().map(|(at, said)| {
         let is_programs = said["isSummary"] == true || said["isTruncationMarker"] == true;
@@ -345,7 +346,7 @@ fn cline(value: &Value, source: &ImportFile) -> Value {
         let parts = first(said, "content.*|content").into_iter();
         let mut text = parts.flat_map(cline_texts).collect::<Vec<_>>().join("\n");
         if role == Some("user") {
-            // The mark by which a text is known to be Cline's.
+            // `spoken` recognises Cline's text by this element.
             text.push_str("\n<environment_details></environment_details>");
             text = spoken::own_text(&text).into_owned();
         }
@@ -357,7 +358,7 @@ fn cline(value: &Value, source: &ImportFile) -> Value {
     json!({"id": task, "started": started, "messages": messages.collect::<Vec<_>>()})
 }
 
-/// The words of a part. What a person answered to a call stands at the end of its result.
+/// The texts of a part. A person's answer to a call is at the end of the call's result.
 fn cline_texts(part: &Value) -> Vec<&str> {
     let paths = match (part["type"].as_str(), part["name"].as_str()) {
         (Some("tool_use"), Some("attempt_completion" | "plan_mode_respond")) => "input.result|input.response",
@@ -367,7 +368,7 @@ fn cline_texts(part: &Value) -> Vec<&str> {
         _ => "",
     };
     let texts = first(part, paths).into_iter().filter_map(Value::as_str);
-    // A file that a tool has read can end so too, and has more lines before.
+    // A file that a tool read can also end like this, but has more lines before.
     let is_feedback = |text: &str| {
         let ends = ["feedback", "user_message", "user_input", "answer"];
         ends.iter().any(|name| {

@@ -1,4 +1,4 @@
-//! The common form of all formats, and conversions that several formats need.
+//! The structures that all formats share, and conversions that several formats need.
 
 use model::text::Fnv;
 use model::{Name, Role, SessionKey, Timestamp, ToolCall, Zone};
@@ -22,7 +22,7 @@ pub(super) struct ImportedMessage {
 }
 
 impl ImportedMessage {
-    /// Words, and nothing else.
+    /// A message of text only.
     pub(super) fn new(client_id: String, role: Role, sender: Name, time: Timestamp, content: String) -> Self {
         Self {
             client_id,
@@ -45,7 +45,7 @@ pub(super) fn name(text: &str) -> Option<Name> {
     Name::parse(clean.trim_matches('-')).ok()
 }
 
-/// The name of a speaker whom a file names alone: different for different names, in any script.
+/// The id of a speaker known only by name: different names get different ids, in any script.
 pub(super) fn speaker(text: &str) -> Name {
     let plain = name(text);
     match plain {
@@ -79,14 +79,14 @@ pub(super) fn title(value: &Value) -> Option<String> {
     (!title.is_empty() && !NO_TITLES.contains(&title.to_lowercase().as_str())).then_some(title)
 }
 
-/// When something was said, as a file says it.
+/// A message's time as its file gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ReadTime {
     Missing,
     At(Timestamp),
-    /// A clock's time, taken to be in the configured zone.
+    /// A local time, read in the configured zone.
     Local(Timestamp),
-    /// Not understood.
+    /// A text that is not a time.
     Unread(String),
 }
 
@@ -98,7 +98,7 @@ impl ReadTime {
         }
     }
 
-    /// Why a message with it is left out.
+    /// The reason for leaving out a message with this time; `None` if the message is kept.
     pub(super) fn problem(&self) -> Option<String> {
         match self {
             Self::Unread(text) => Some(format!(
@@ -109,7 +109,7 @@ impl ReadTime {
     }
 }
 
-/// A number above one of these is of that unit: so many of it are a millisecond.
+/// Units of time: a number from the first value up has this unit; the second value is the unit's count in a millisecond.
 const UNITS: [(f64, f64); 3] = [(1e17, 1e6), (1e14, 1e3), (1e10, 1.0)];
 
 /// A time in any notation of the formats; 0 and earlier times mean unknown.
@@ -151,7 +151,7 @@ fn of_text(text: &str, zone: &Zone) -> ReadTime {
     }
 }
 
-/// Hands over the conversation of a value with OpenAI messages; the number of the value is its place in the file.
+/// Hands over the conversation of a value with OpenAI messages; `number` is the value's position in the file.
 pub(super) fn conversation(
     row: &FormatRow,
     number: usize,
@@ -173,7 +173,7 @@ pub(super) fn conversation(
     list(row, session, title(&value["title"]), messages, reading).map(Ok)
 }
 
-/// Hands over a conversation of messages, each with its number and its id; says how many times had no zone, and which was taken.
+/// Hands over a conversation of messages, each with its number and id; notes how many times had no zone, and the zone used.
 pub(super) fn list<'a>(
     row: &FormatRow,
     session: SessionKey,
@@ -189,7 +189,7 @@ pub(super) fn list<'a>(
                 local += usize::from(is_local);
                 messages.extend(message(said));
             }
-            // People count from 1, as lines do.
+            // Positions are shown from 1, like line numbers.
             Err(why) => {
                 let place = number + i64::from(!row.has("lines"));
                 reading.skip(format!("{} {place}", row.key("kind")), why)?;
@@ -208,8 +208,8 @@ pub(super) fn list<'a>(
     }))
 }
 
-/// A message of a list, and whether its time has no zone; none for a system prompt. Its place names it where it has no id, and orders
-/// it where it has no time.
+/// A message of a list, and whether its time has no zone; `None` for a system prompt. `number` replaces a missing id, and orders
+/// messages without a time.
 fn said(
     row: &FormatRow,
     number: i64,
@@ -246,7 +246,7 @@ fn said(
     Ok(Some((said, matches!(time, ReadTime::Local(_)))))
 }
 
-/// Text, or the text of one typed part or a list of them; other content is named.
+/// Text, or the text of one typed part or of a list of parts; other content appears by name.
 fn content(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

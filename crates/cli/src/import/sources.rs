@@ -1,6 +1,6 @@
-//! The files of a path: itself, or those in an archive or a folder, in their order by name.
+//! The files of a path: the file itself, or the files of an archive or a folder, ordered by name.
 //!
-//! Owns: finding and opening them, and counting the bytes read. Never: their content, or which of them holds conversations.
+//! Owns: finding and opening files, and counting the bytes read. Never: their content, or which of them have conversations.
 
 use std::fmt;
 use std::fs::File;
@@ -16,22 +16,22 @@ use tempfile::NamedTempFile;
 use super::everos;
 use crate::error::Failure;
 
-/// Maximum depth of files below a folder: `~/.codex/sessions/2026/02/03/` is four.
+/// Maximum depth of files below a folder: `~/.codex/sessions/2026/02/03/` has depth four.
 const DEPTH_MAX: usize = 6;
 
-/// One file that may hold conversations.
+/// One file that may have conversations.
 #[derive(Debug, Clone)]
 pub(crate) struct ImportFile {
     pub(super) path: PathBuf,
-    /// The file's name inside the archive that `path` is.
+    /// The file's name inside the archive at `path`.
     entry: Option<String>,
-    /// The archive in an archive that the entry is of.
+    /// The archive inside an archive that has the entry.
     inner: Option<Arc<NamedTempFile>>,
-    /// The name that stands for its folder, where that has none of its own.
+    /// A name in place of the folder's, for files whose folder says nothing.
     place: Option<String>,
-    /// The person named this very file, not a folder or an archive.
+    /// The person named this file itself, not a folder or an archive.
     pub(super) is_named: bool,
-    /// How many bytes there are to read.
+    /// Bytes to read.
     pub(crate) bytes: u64,
 }
 
@@ -81,14 +81,14 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
         .hint("give the path of a file or folder that exists and can be read")
 }
 
-/// Whether a file begins as an archive does.
+/// Whether a file begins like a zip archive.
 fn is_zip(path: &Path) -> bool {
     let mut start = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && start == *b"PK\x03\x04"
 }
 
-/// So many bytes of a file stand for its folder.
+/// Bytes at a file's beginning that make the name in place of its folder's.
 const BEGINNING_BYTES: u64 = 256;
 
 fn is_named_zip(path: &Path) -> bool {
@@ -96,10 +96,10 @@ fn is_named_zip(path: &Path) -> bool {
         .is_some_and(|ending| ending.eq_ignore_ascii_case("zip"))
 }
 
-/// An archive in an archive is unpacked up to here; a longer one is broken then.
+/// Maximum unpacked bytes of an archive inside an archive; a longer one is reported as broken.
 const UNPACKED_BYTES_MAX: u64 = 4 << 30;
 
-/// Endings of files that no format has.
+/// Extensions that no format uses.
 const NO_FORMATS: &[&str] = &[
     "png", "jpg", "jpeg", "webp", "gif", "heic", "svg", "mp3", "m4a", "ogg", "opus", "wav", "mp4", "mov",
     "webm", "pdf", "dat", "gz", "vcf", "css", "js", "lock", "toml", "log",
@@ -127,7 +127,7 @@ fn in_folder(folder: &Path, found: &mut Vec<ImportFile>) -> Result<(), Failure> 
     }
     files.sort();
     for path in files {
-        // Documents of an office are archives too; a broken one is read as what it is: no conversation.
+        // Office documents are archives too; a broken archive is read as a file and reported as one without conversations.
         let count = found.len();
         let is_archive = is_named_zip(&path) && in_archive(&path, None, found).is_ok();
         if !is_archive {
@@ -138,7 +138,7 @@ fn in_folder(folder: &Path, found: &mut Vec<ImportFile>) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The entries of an archive, and of those in it: some services pack each part of an export.
+/// The entries of an archive and of the archives inside it: some services pack each part of an export.
 fn in_archive(
     path: &Path,
     inner: Option<&Arc<NamedTempFile>>,
@@ -187,7 +187,7 @@ fn broken(path: &Path, error: &zip::result::ZipError) -> Failure {
 }
 
 impl ImportFile {
-    /// Whether it is a file of the disk, not of an archive.
+    /// Whether the file is on disk, not in an archive.
     pub(super) fn is_file(&self) -> bool {
         self.entry.is_none()
     }
@@ -196,20 +196,20 @@ impl ImportFile {
         self.entry.as_ref().map_or(self.path.as_path(), Path::new)
     }
 
-    /// The file's name without its ending.
+    /// The file's name without its extension.
     pub(crate) fn stem(&self) -> String {
         let stem = self.own().file_stem();
         stem.map_or_else(|| "import".to_owned(), |stem| stem.to_string_lossy().into_owned())
     }
 
-    /// The file's name with its ending.
+    /// The file's name with its extension.
     pub(super) fn file_name(&self) -> String {
         let name = self.own().file_name();
         name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
-    /// The file where its folder says nothing, as an upload's: a number made of how the file begins stands for it. A conversation
-    /// that has grown begins the same.
+    /// For a file whose folder says nothing, such as an upload: a hash of the file's beginning replaces the folder's name. A
+    /// conversation that has grown begins the same.
     pub(crate) fn alone(mut self) -> Self {
         let mut head = Vec::new();
         let read = File::open(&self.path).and_then(|file| file.take(BEGINNING_BYTES).read_to_end(&mut head));
@@ -219,7 +219,7 @@ impl ImportFile {
         self
     }
 
-    /// The name of the folder that it is in, or of the archive.
+    /// The name of the file's folder, or of its archive.
     pub(super) fn folder(&self) -> String {
         if let Some(place) = &self.place {
             return place.clone();
@@ -229,13 +229,13 @@ impl ImportFile {
         folder.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
-    /// Whether a folder of this name is above it.
+    /// Whether a folder with this name is above the file.
     pub(super) fn is_below(&self, name: &str) -> bool {
         let mut above = self.path.components().chain(self.own().components());
         above.any(|part| part.as_os_str() == name)
     }
 
-    /// The JSON of a file beside it.
+    /// The JSON of another file in the same folder.
     pub(super) fn beside(&self, name: &str) -> Value {
         let mut other = self.clone();
         let beside = self.own().with_file_name(name);
@@ -251,7 +251,7 @@ impl ImportFile {
         read.map_or(Value::Null, |()| value)
     }
 
-    /// Has the file read; `count` grows by the bytes that were.
+    /// Passes a stream of the file to `read`; `count` grows with the bytes read.
     pub(super) fn open(
         &self,
         count: &Arc<AtomicU64>,
@@ -269,7 +269,7 @@ impl ImportFile {
     }
 }
 
-/// A reader that reports its progress.
+/// A reader that counts the bytes read.
 struct Counted<R> {
     inner: R,
     count: Arc<AtomicU64>,

@@ -1,20 +1,20 @@
-//! The table of formats (`formats.txt`): what tells each one, and the paths of what is read of it.
+//! The table of formats (`formats.txt`): tests that detect each format, and the paths of the data to read.
 //!
-//! Owns: the language of that table: paths, tests, words of roles. Never: a file, or what becomes of a value.
+//! Owns: the language of that table: paths, tests, names of roles. Never: a file, or the use of a value.
 //!
 //! | key | of |
-//! |---|---|
-//! | `is` | what tells the format: tests that all hold; of several lines, one. A test is a path with a kind (`s`tring, `n`umber, `b`ool, `o`bject, `a`rray; `x`: it exists; without one: it is not empty), `path=word`, `path!=word`, or `!path`; `*` is each element |
-//! | `line`, `table`, `named` | what tells it else: the beginning of a text's line (`$`: all of it), tables of a database, the file's name |
-//! | `lines`, `each`, `query`, `owners` | one value a line (`0`: or a whole file); `*` reads an array's elements one at a time; SQL whose rows are values, or the ids of the people in it |
-//! | `like` | the other keys are those of that row |
-//! | `refuse`, `beside` | Quipu does not read it, why; its words are in another file of its folder |
-//! | `id`, `title`, `leaf`, `started`, `aside`, `list`, `kids` | a conversation. `a\|b` is the first that has something, `a+b` both |
-//! | `key`, `parent`, `role`, `time`, `name`, `text`, `files`, `pasted`, `forwarded`, `quoted`, `skip`, `people`, `owner` | a message; whose it is, where a file has several people's; `user`, `model`, `else`: words of its role; `speech`: kinds of parts |
-//! | `memories`, `mkey`, `mlabel`, `mtext`, `mtime`, `from`, `until`, `past`, `drop`, `store` | a memory, and the name of what held it |
-//! | `open`, `attach`, `glue`, `unwrap`, `details`, `spoken`, `by`, `log` | newest branch; without parent: to the one before; parts without line ends; JSON in a text; folded reasoning in answers; a client's additions to a person's words; who the model is; can begin with a copy of another conversation |
-//! | `kind` | what a message of a list without links is called where it has no id |
-//! | `labels`, `setup` | words that a program puts before a question, and before a conversation |
+//! | |---|---|
+//! | `is` | detects the format: tests that must all hold; with several lines, one line must hold. A test is a path with a kind (`s`tring, `n`umber, `b`ool, `o`bject, `a`rray; `x`: it exists; without one: it is not empty), `path=word`, `path!=word`, or `!path`; `*` is each element |
+//! | `line`, `table`, `named` | other ways to detect it: the beginning of a text's line (`$`: the whole line), tables of a database, the file's name |
+//! | `lines`, `each`, `query`, `owners` | one value a line (`0`: or a whole file); `*` reads an array's elements one at a time; SQL for the values, and for the ids of their people |
+//! | `like` | takes the other keys from that row |
+//! | `refuse`, `beside` | the reason why Quipu does not read it; the file of the same folder that has the text |
+//! | `id`, `title`, `leaf`, `started`, `aside`, `list`, `kids` | a conversation. `a\|b` is the first path with a value, `a+b` both |
+//! | `key`, `parent`, `role`, `time`, `name`, `text`, `files`, `pasted`, `forwarded`, `quoted`, `skip`, `people`, `owner` | a message, and its user in a file of several people; `user`, `model`, `else`: names of its role; `speech`: kinds of parts |
+//! | `memories`, `mkey`, `mlabel`, `mtext`, `mtime`, `from`, `until`, `past`, `drop`, `store` | a memory, and the name of its store |
+//! | `open`, `attach`, `glue`, `unwrap`, `details`, `spoken`, `by`, `log` | newest branch; without parent: to the one before; parts without line ends; JSON in a text; folded reasoning in answers; a client's additions to a person's words; the model's name; can begin with a copy of another conversation |
+//! | `kind` | the name for a message without an id in a list without links |
+//! | `labels`, `setup` | text that a program puts before a question, and before a conversation |
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(super) struct FormatRow {
     pub(super) name: &'static str,
-    /// For people.
+    /// Shown to people.
     pub(super) title: &'static str,
     keys: Vec<(&'static str, &'static str)>,
 }
@@ -49,14 +49,14 @@ fn rows(table: &'static str) -> Vec<FormatRow> {
     rows
 }
 
-/// The format of a value: its file has this name, and may hold one value a line.
+/// The format of a value in a file of this name; `is_line`: the file may have one value a line.
 pub(super) fn of(value: &Value, file: &str, is_line: bool) -> Option<&'static FormatRow> {
     let is_named = |row: &FormatRow| !row.has("named") || row.word("named", "", file);
     ROWS.iter()
         .find(|row| row.is_in(is_line) && is_named(row) && row.is(value))
 }
 
-/// The format of a text, by the beginning of one of its lines.
+/// The format of a text, detected by the beginning of one of its lines.
 pub(super) fn of_text(text: &str) -> Option<&'static FormatRow> {
     ROWS.iter().find(|row| {
         row.all("line").any(|begin| {
@@ -71,7 +71,7 @@ pub(super) fn of_text(text: &str) -> Option<&'static FormatRow> {
     })
 }
 
-/// The format of a database, by tables that it has.
+/// The format of a database, detected by its tables.
 pub(super) fn of_tables(tables: &[String]) -> Option<&'static FormatRow> {
     ROWS.iter().find(|row| {
         let mut own = row.key("table").split_whitespace().peekable();
@@ -92,7 +92,7 @@ impl FormatRow {
         self.has("lines") == is_line || self.key("lines") == "0"
     }
 
-    /// The value of a key, empty without one.
+    /// The first value of a key; empty if the row lacks the key.
     pub(super) fn key(&self, key: &str) -> &'static str {
         self.all(key).next().unwrap_or_default()
     }
@@ -101,13 +101,13 @@ impl FormatRow {
         self.all(key).next().is_some()
     }
 
-    /// Whether one of the tests of a key holds.
+    /// Whether one of a key's tests holds.
     pub(super) fn any(&self, key: &str, value: &Value) -> bool {
         let mut tests = self.all(key).flat_map(str::split_whitespace);
         tests.any(|test| holds(test, value))
     }
 
-    /// Whether a word is one of those of a key.
+    /// Whether a word is in the value of a key.
     pub(super) fn word(&self, key: &str, usual: &'static str, word: &str) -> bool {
         let words = self.all(key).next().unwrap_or(usual);
         words
@@ -115,7 +115,7 @@ impl FormatRow {
             .any(|own| own == "*" || own.eq_ignore_ascii_case(word))
     }
 
-    /// Whether a value has its structure.
+    /// Whether a value has the structure of this format.
     pub(super) fn is(&self, value: &Value) -> bool {
         self.all("is")
             .any(|tests| tests.split_whitespace().all(|test| holds(test, value)))
@@ -171,7 +171,7 @@ pub(super) fn items(value: &Value) -> Vec<(Option<&str>, &Value)> {
     }
 }
 
-/// The values at the first of some paths that has something; at paths joined by `+`, all of them.
+/// The values at the first path that has any; at paths joined by `+`, the values of all.
 pub(super) fn first<'a>(value: &'a Value, paths: &str) -> Vec<&'a Value> {
     let mut found = Vec::new();
     for path in paths.split('|').filter(|path| !path.is_empty()) {
@@ -183,7 +183,7 @@ pub(super) fn first<'a>(value: &'a Value, paths: &str) -> Vec<&'a Value> {
     found
 }
 
-/// The first text or number there.
+/// The first text or number at some paths.
 pub(super) fn word(value: &Value, paths: &str) -> Option<String> {
     first(value, paths).into_iter().find_map(string)
 }
@@ -198,7 +198,7 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// A text, or a number or truth value as one.
+/// A text; a number or a boolean becomes text.
 pub(super) fn string(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text.clone()),

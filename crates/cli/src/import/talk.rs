@@ -1,6 +1,6 @@
-//! One conversation of any format of the table: its messages as a tree, the branch that its program shows, their words.
+//! One conversation of any format of the table: its messages as a tree, the branch that its program shows, their texts.
 //!
-//! Owns: tree to path, typed parts to text, words of roles, memories as quotations. Never: finding a format.
+//! Owns: tree to path, typed parts to text, names of roles, memories as quotations. Never: detecting a format.
 
 mod tree;
 
@@ -18,10 +18,10 @@ use super::table::{self, FormatRow, first, word};
 use super::{Defaults, ImportItem, ImportedConversation, Reading, Skipped, message};
 use crate::error::Failure;
 
-/// Kinds of parts that are speech; the others are reasoning, tools and marks.
+/// Kinds of parts that are speech; the other kinds are reasoning, tools and marks.
 const SPEECH: &str = "text output_text input_text message plain main_text";
 
-/// One entry of a conversation, also one that nobody said.
+/// One entry of a conversation, with or without a message.
 struct TalkEntry {
     id: String,
     parent: Option<String>,
@@ -29,22 +29,22 @@ struct TalkEntry {
     said: Option<ImportedMessage>,
 }
 
-/// What is read of one conversation.
+/// The part of a conversation read so far.
 struct ImportedTalk<'a> {
     row: &'static FormatRow,
     defaults: &'a Defaults,
-    /// Whose it is, where the file has several people's.
+    /// The conversation's user, in a file of several people.
     owner: Option<String>,
     nodes: Vec<TalkEntry>,
-    /// One person at most has the user's name.
+    /// At most one speaker has the user's name.
     is_name_unique: bool,
-    /// A message has a time without a zone.
+    /// The time of a message has no zone.
     has_local: bool,
     skipped: Vec<Skipped>,
     notes: BTreeMap<String, usize>,
 }
 
-/// Hands over the conversations and memories of a value; the inner error says why it has none.
+/// Hands over the conversations and memories of a value; the inner error is the reason why it has none.
 pub(super) fn read(
     row: &'static FormatRow,
     value: &Value,
@@ -106,7 +106,7 @@ impl ImportedTalk<'_> {
         if !self.row.key("list").split('|').any(is_held) {
             let mut memories = self.row.all("memories").flat_map(str::split_whitespace);
             if memories.any(is_held) {
-                return Ok(Vec::new()); // memories alone, be they none
+                return Ok(Vec::new()); // a file of memories only, possibly empty
             }
             let lists = self.row.key("list").replace('|', "` or `");
             return Err(format!("it has no `{lists}`"));
@@ -140,7 +140,7 @@ impl ImportedTalk<'_> {
         Ok(conversations)
     }
 
-    /// How many people of a chat have the user's name.
+    /// The number of people in a chat with the user's name.
     fn namesakes(&self, lists: &[&Value]) -> usize {
         let entries = lists.iter().flat_map(|list| table::items(list));
         let is_users = |value: &&Value| {
@@ -171,7 +171,7 @@ impl ImportedTalk<'_> {
         path: &[usize],
         started: Option<Timestamp>,
     ) -> ImportedConversation {
-        // The branch is the order of a tree; clocks differ.
+        // In a tree, the branch gives the order, because clocks differ.
         let is_tree = self.nodes.iter().any(|node| node.parent.is_some());
         let mut last = None;
         let mut messages = Vec::new();
@@ -199,7 +199,7 @@ impl ImportedTalk<'_> {
         }
     }
 
-    /// Reads the entries of some lists, with those below them.
+    /// Reads the entries of some lists, and the entries below them.
     fn entries(&mut self, lists: &[&Value], parent: Option<&str>) {
         for list in lists {
             let is_entry = self.row.has("key") && list.get(self.row.key("key")).is_some();
@@ -271,7 +271,7 @@ impl ImportedTalk<'_> {
     fn said(&self, value: &Value, role: Role, id: &str, content: String) -> ImportedMessage {
         let (row, defaults) = (self.row, self.defaults);
         let name = word(value, row.key("name"));
-        // A role's word is no name.
+        // The name of a role is not a person's name.
         let name =
             name.filter(|name| !["user", "human", "assistant"].contains(&name.to_lowercase().as_str()));
         let by = row.all("by").next().map(shape::fixed);
@@ -296,7 +296,7 @@ impl ImportedTalk<'_> {
         }
     }
 
-    /// Whether a person or a model speaks; none for a program.
+    /// The role of a person or a model; `None` for a program.
     fn role(&self, value: &Value) -> Option<Role> {
         let row = self.row;
         if row.any("skip", value) {
@@ -313,7 +313,7 @@ impl ImportedTalk<'_> {
         }
     }
 
-    /// Words, then what was pasted, as quotations, and the names of files; words of somebody else are a quotation.
+    /// The text, then pasted texts as quotations, and names of files; another person's text is a quotation.
     fn content(&self, value: &Value) -> String {
         let row = self.row;
         let mut texts = row
@@ -372,7 +372,8 @@ impl ImportedTalk<'_> {
         texts.join(glue)
     }
 
-    /// Memories, each as a quotation that says until when it holds: no word of it is the person's. Each person's are a session.
+    /// Memories, each as a quotation with the day until which it holds, because the person wrote none of it. Each person's
+    /// memories are one session.
     fn all_memories(&mut self, found: &Value) -> Vec<ImportedConversation> {
         let row = self.row;
         let lists = row.all("memories").flat_map(str::split_whitespace);
@@ -407,7 +408,7 @@ impl ImportedTalk<'_> {
         shape::speaker(owner) != self.defaults.user
     }
 
-    /// The name of what held the memories.
+    /// The name of the program that stored the memories.
     fn store(&self) -> &'static str {
         let name = self.row.name.trim_end_matches("-memories");
         self.row.all("store").next().unwrap_or(name)
@@ -452,7 +453,7 @@ impl ImportedTalk<'_> {
     }
 }
 
-/// Reasoning and tool calls, which `Open WebUI` folds and writes into a text.
+/// Reasoning and tool calls, which `Open WebUI` folds into the text of an answer.
 static FOLDED: LazyLock<Regex> = LazyLock::new(|| {
     let folded = r#"(?s)<details type="(?:reasoning|tool_calls).*?</details>\s*"#;
     Regex::new(folded).expect("it is this program's own")

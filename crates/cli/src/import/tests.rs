@@ -1,4 +1,4 @@
-//! What each format gives, and what a broken file gives.
+//! The messages of each format, and the errors of broken files.
 
 use std::fmt::Write;
 use std::io::Write as _;
@@ -16,7 +16,7 @@ mod agents;
 mod exports;
 mod products;
 
-/// Reads a file's text and tells what came of it, one message a line.
+/// Imports a file and returns its messages and notes, one a line.
 fn told(file_name: &str, bytes: &[u8]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(file_name);
@@ -103,7 +103,7 @@ fn tell(text: &mut String, found: ImportItem) {
 }
 
 #[test]
-fn chat_jsonl() {
+fn chat_jsonl_is_imported() {
     let file = r#"
 {"role": "system", "content": "be kind"}
 {"role": "user", "content": "Hello", "timestamp": "2024-05-08T13:56:00Z", "session_id": "s1", "sender": "Ana Lima"}
@@ -119,7 +119,7 @@ fn chat_jsonl() {
 }
 
 #[test]
-fn a_broken_line_is_named_and_what_stands_before_is_kept() {
+fn a_broken_line_is_named_and_the_lines_before_it_are_kept() {
     let file = "{\"role\": \"user\", \"content\": \"kept\"}\n{\"role\": \"user\", \"content\": \"torn";
     expect_test::expect![[r#"
         default/file
@@ -130,7 +130,7 @@ fn a_broken_line_is_named_and_what_stands_before_is_kept() {
 }
 
 #[test]
-fn openai_messages() {
+fn an_array_of_openai_messages_is_imported() {
     let file = r#"{"messages": [{"role": "developer", "content": "x"}, {"role": "user", "content": "weather?"},
         {"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function",
          "function": {"name": "weather", "arguments": "{\"city\": \"Porto\"}"}}]},
@@ -153,7 +153,7 @@ const CHATGPT: &str = r#"[{"id": "c-1", "title": "Trip", "create_time": 17151765
         "content": {"parts": ["To Porto"]}}}}}, {"id": "c-2", "#;
 
 #[test]
-fn a_chatgpt_export_torn_half_way() {
+fn a_cut_off_chatgpt_export_keeps_the_conversations_before_the_cut() {
     expect_test::expect![[r#"
         answers of other branches, left out: 1
         default/c-1 "Trip"
@@ -165,7 +165,7 @@ fn a_chatgpt_export_torn_half_way() {
 }
 
 #[test]
-fn a_claude_export_in_its_zip() {
+fn a_claude_export_is_read_from_its_zip() {
     let json = r#"[{"uuid": "u-1", "name": "Plan", "created_at": "2024-05-08T13:56:00Z", "chat_messages": [
         {"uuid": "m-1", "sender": "human", "text": "Read this", "created_at": "2024-05-08T13:56:01Z",
          "attachments": [{"file_name": "a.txt", "extracted_content": "inside"}]},
@@ -190,7 +190,7 @@ fn a_claude_export_in_its_zip() {
 }
 
 #[test]
-fn what_it_is_cannot_be_told() {
+fn a_file_of_an_unknown_format_is_refused() {
     assert!(told("notes.txt", b"dear diary").contains("cannot detect the format of"));
     assert!(told("empty.json", b"").contains("cannot detect the format of"));
     let program = b"export = {\"mapping\": {}, \"messages\": []}";
@@ -198,7 +198,7 @@ fn what_it_is_cannot_be_told() {
 }
 
 #[test]
-fn ids_and_times_that_the_api_does_not_take_are_replaced() {
+fn ids_and_times_that_the_api_refuses_are_replaced() {
     let long = "x".repeat(300);
     let file = format!(
         "{{\"role\": \"user\", \"content\": \"a\", \"id\": \"{long}1\", \"timestamp\": 0}}\n\
@@ -221,7 +221,7 @@ fn ids_and_times_that_the_api_does_not_take_are_replaced() {
 }
 
 #[test]
-fn one_id_for_several_messages_loses_none_of_them() {
+fn several_messages_with_one_id_are_all_kept() {
     let line = |text: &str| format!("{{\"role\": \"user\", \"content\": \"{text}\", \"id\": \"c1\"}}\n");
     let file = [line("one"), line("two"), line("one"), line("two"), line("three")].concat();
     expect_test::expect![[r#"

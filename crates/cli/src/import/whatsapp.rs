@@ -1,4 +1,4 @@
-//! A chat of `WhatsApp` as text: heads of lines with a date, a time and a name, in the notation of the phone.
+//! A `WhatsApp` chat as text: each message begins with a date, a time and a name in the notation of the phone.
 //!
 //! Owns: that notation. Never: an order of day and month that the dates do not show.
 
@@ -13,23 +13,23 @@ use super::ImportFile;
 use crate::args::DatesArg;
 use crate::error::{Failure, Hinted as _};
 
-/// Marks of direction; one before words shows that the program wrote them.
+/// Direction marks; one before the text shows that the program wrote it.
 const MARKS: [char; 3] = ['\u{200e}', '\u{200f}', '\u{feff}'];
-/// The one that the program writes; a person can type the other.
+/// The mark that the program writes; a person can type the others.
 const OWN_MARK: char = '\u{200e}';
 
 /// The head of a line.
 struct Head<'a> {
-    /// As they stand: the order of day, month and year is the phone's.
+    /// As written: the order of day, month and year is the phone's.
     date: [u32; 3],
-    /// Whether it stands in brackets, and the sign between day and month: a chat has one notation.
+    /// Whether the head is in brackets, and the separator of day and month; both are the same in a whole chat.
     notation: (bool, char),
     time: [u32; 3],
-    /// The name and the words, or what the program says.
+    /// The name and the text, or a text of the program.
     rest: &'a str,
 }
 
-/// The chat, if the text is one.
+/// The chat, if the text is one; else `None`.
 pub(super) fn chat(
     text: &str,
     source: &ImportFile,
@@ -49,7 +49,7 @@ pub(super) fn chat(
         }
     }
     let named = said.iter().filter(|(head, _)| head.rest.contains(": ")).count();
-    // A program's log has such heads too.
+    // The log of a program has similar line heads.
     let name = format!("{}/{}", source.folder(), source.stem()).to_lowercase();
     let is_chats = source.is_named || ["whatsapp", "_chat"].iter().any(|own| name.contains(own));
     if named * 2 <= said.len() || !is_chats {
@@ -71,7 +71,7 @@ pub(super) fn chat(
     ))
 }
 
-/// Whether the day stands before the month; none if both could be, or neither.
+/// Whether the day comes before the month; `None` if both orders are possible, or neither.
 fn is_day_first(said: &[(Head<'_>, String)], dates: Option<DatesArg>) -> Option<bool> {
     let can = |day_first: bool| said.iter().all(|(head, _)| head.day(day_first).is_some());
     let runs = |day_first: bool| {
@@ -114,11 +114,11 @@ impl Head<'_> {
             .trim()
             .strip_prefix('<')
             .and_then(|words| words.strip_suffix('>'));
-        // Behind a file stand the words that were sent with it.
+        // A message sent with a file follows the file's placeholder.
         let is_alone = more.trim().is_empty();
         let is_placeholder = is_alone && inner.is_some_and(|inner| !inner.contains(['<', '>', '/']));
         let is_programs = name.is_empty() || is_alone && words.starts_with(OWN_MARK) || is_placeholder;
-        // What the program adds behind the words.
+        // Drops the text that the program adds after the words.
         let words = words.split_once("\u{200e}<").map_or(words, |(words, _)| words);
         let name = name.trim_matches(MARKS).trim();
         let text = format!("{words}{more}");
@@ -132,7 +132,7 @@ impl Head<'_> {
     }
 }
 
-/// A date, a time, a half of the day and the rest, in brackets or before a dash.
+/// A date, a time, AM or PM, and the rest; the first parts are in brackets or before a dash.
 static HEAD: LazyLock<Regex> = LazyLock::new(|| {
     let head = r"(?x) ^ [\u{200e}\u{200f}\u{feff}]* (?<bracket>\[)?
         (?<d1>[0-9٠-٩]{1,4}) (?<sign>[/.-]) \s* (?<d2>[0-9٠-٩]{1,4}) (?<again>[/.-]) \s* (?<d3>[0-9٠-٩]{1,4})
@@ -141,7 +141,7 @@ static HEAD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(head).expect("it is this program's own")
 });
 
-/// A number in the digits of Europe or of Arabia.
+/// A number in European or Arabic digits.
 fn number(text: &str) -> Option<u32> {
     let arabic = |c: char| (c as u32).checked_sub('٠' as u32);
     let digit = |c: char| c.to_digit(10).or_else(|| arabic(c));
@@ -149,7 +149,7 @@ fn number(text: &str) -> Option<u32> {
         .try_fold(0, |number, c| Some(number * 10 + digit(c)?))
 }
 
-/// Whether a line begins a chat.
+/// Whether the line begins a message of a chat.
 pub(super) fn is_head(line: &str) -> bool {
     head(line).is_some()
 }

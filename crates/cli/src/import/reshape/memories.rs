@@ -1,6 +1,6 @@
-//! Programs that keep memories beside conversations: Letta and claude-mem.
+//! Programs that keep memories as well as conversations: Letta and claude-mem.
 //!
-//! Owns: what a model keeps there, and what a person said. Never: that a memory is nobody's own words (`talk` sees to it).
+//! Owns: separating a model's memories from a person's words. Never: quoting memories (`talk` does).
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::import::table::{first, word};
 
-/// A person's words are in an envelope, and an older agent's in a call; the blocks of an agent are its memory.
+/// A person's words are in an envelope; an older agent's are in a tool call. The blocks of an agent are its memory.
 pub(super) fn letta(value: &Value) -> Vec<Value> {
     let agents = match first(value, "agents.*") {
         agents if agents.is_empty() => vec![value],
@@ -57,7 +57,7 @@ pub(super) fn letta(value: &Value) -> Vec<Value> {
     agents.into_iter().map(conversation).collect()
 }
 
-/// A first version of the file writes times without a zone; the envelopes beside them show that they are in UTC.
+/// The first version of the file writes times without a zone; the envelopes show that they are in UTC.
 fn in_utc(time: &Value) -> Value {
     match time.as_str() {
         Some(text)

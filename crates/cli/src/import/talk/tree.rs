@@ -1,13 +1,13 @@
 //! The entries of a conversation as a tree: the branch that its program shows, and the others.
 //!
-//! Owns: their order and their links. Never: their words.
+//! Owns: the order of the entries and their links. Never: their text.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::ImportedTalk;
 
 impl ImportedTalk<'_> {
-    /// Entries without links are in the order of their times, if all have one with a zone.
+    /// Sorts entries without links by time, if each has a time with a zone.
     pub(super) fn order(&mut self) {
         let is_list = self.nodes.iter().all(|node| node.parent.is_none());
         let mut said = self.nodes.iter().filter(|node| node.said.is_some());
@@ -27,7 +27,7 @@ impl ImportedTalk<'_> {
         }
     }
 
-    /// The branch that is shown; without links between entries, all of them.
+    /// The shown branch; without links between entries, all of them.
     pub(super) fn path(&self, leaf: Option<&str>) -> Vec<usize> {
         let (places, all) = (self.places(), 0..self.nodes.len());
         let parent = |at: usize| self.parent(&places, at).filter(|up| *up != at);
@@ -65,7 +65,7 @@ impl ImportedTalk<'_> {
         places.map(|(at, node)| (node.id.as_str(), at)).collect()
     }
 
-    /// The entries of each other branch, in their order.
+    /// The entries of each other branch, in order.
     pub(super) fn branches(&self, path: &[usize]) -> Vec<Vec<usize>> {
         let places = self.places();
         let mut branches: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Sessions of Claude Code and Codex: a person's own words, tools as tools, sub-agents left out. And the root of an `EverOS`.
+//! Sessions of Claude Code and Codex: the person's own words, tool calls and results, no sub-agents. Also an `EverOS` root.
 
 use super::{told, told_of};
 
@@ -18,7 +18,7 @@ const CLAUDE_CODE: &str = r#"
 {"parentUuid":"u5","isSidechain":false,"sessionId":"5e55","type":"user","message":{"role":"us"#;
 
 #[test]
-fn a_session_of_claude_code() {
+fn a_claude_code_session_is_imported() {
     expect_test::expect![[r#"
         default/5e55 "Login test mended"
           u1 2026-02-03T10:00:01Z user me: "The login test fails on my Mac."
@@ -44,7 +44,7 @@ no json
 "#;
 
 #[test]
-fn a_session_of_codex() {
+fn a_codex_session_is_imported() {
     expect_test::expect![[r#"
         skipped line 9: expected ident at line 1 column 2
         default/0a1b
@@ -60,7 +60,7 @@ fn a_session_of_codex() {
 }
 
 #[test]
-fn a_session_of_codex_before_it_had_envelopes() {
+fn a_codex_session_without_envelopes_is_imported() {
     let session = r#"
 {"id":"01d","timestamp":"2025-06-01T08:00:00.000Z","instructions":null,"git":{"branch":"main"}}
 {"type":"message","role":"user","content":[{"type":"input_text","text":"Hello"}]}
@@ -76,7 +76,7 @@ fn a_session_of_codex_before_it_had_envelopes() {
 }
 
 #[test]
-fn a_long_output_of_a_tool_is_cut() {
+fn a_long_tool_output_is_cut() {
     let line = |text: &str| {
         format!(
             "{{\"type\":\"user\",\"sessionId\":\"s\",\"uuid\":\"u\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\
@@ -88,7 +88,7 @@ fn a_long_output_of_a_tool_is_cut() {
 }
 
 #[test]
-fn a_folder_of_sessions_without_those_of_sub_agents() {
+fn sessions_of_sub_agents_in_a_folder_are_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -114,17 +114,17 @@ fn a_folder_of_sessions_without_those_of_sub_agents() {
     assert_eq!(told.matches("default/").count(), 1, "{told}");
 }
 
-/// A file with the tables of 1.5.1, two memcells and a waiting message.
+/// A database with the tables of `EverOS` 1.5.1, two memcells and a message without a memcell.
 const EVEROS: &[u8] = include_bytes!("everos.db");
 
 #[test]
-fn a_root_of_everos() {
+fn an_everos_root_is_imported() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join(".index/sqlite");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("system.db"), EVEROS).unwrap();
     std::fs::write(root.path().join("conversations.json"), "beside it").unwrap();
-    // Its Markdown stands where Quipu's memory has it too.
+    // Its Markdown is in a folder that Quipu's memory has too.
     std::fs::create_dir_all(root.path().join("default_app/default_project/users")).unwrap();
     expect_test::expect![[r#"
         default/s1

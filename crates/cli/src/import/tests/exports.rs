@@ -1,5 +1,5 @@
-//! Exports of ChatGPT and Claude as they are today: everything that stands in one and is no conversation, parts, archives,
-//! folders, and what is broken.
+//! Current exports of ChatGPT and Claude: entries that are not conversations, exports in parts, archives, folders, and broken
+//! files.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -48,7 +48,7 @@ const ROAD_BIKE: &str = r#"{"title": "Road bike", "create_time": 1715176560.5, "
     "create_time": 1715176571.0, "content": {"content_type": "text", "parts": ["A 48."]}, "recipient": "all"}}}}"#;
 
 #[test]
-fn a_chatgpt_conversation_is_what_was_seen_and_said() {
+fn a_chatgpt_conversation_has_the_messages_that_its_user_saw() {
     expect_test::expect![[r#"
         answers of other branches, left out: 1
         entries of programs, left out: 4
@@ -72,7 +72,7 @@ fn says(id: &str, title: &str, text: &str) -> String {
 }
 
 #[test]
-fn one_bad_conversation_is_skipped_and_named() {
+fn a_broken_conversation_is_skipped_and_named() {
     let export = [
         says("c1", "\"New chat\"", "First"),
         r#"{"id": "c2", "title": "Torn", "mapping": ["no", "tree"]}"#.to_owned(),
@@ -105,7 +105,7 @@ fn a_single_conversation_is_an_export_too() {
     .assert_eq(&told("bread.json", one.as_bytes()));
 }
 
-/// The files of an export in parts, and what lies beside them.
+/// The files of an export in parts, and other files of its folder.
 fn parts() -> Vec<(&'static str, String)> {
     let part = |id: &str, title: &str, text: &str| format!("[{}]", says(id, title, text));
     vec![
@@ -125,7 +125,7 @@ default/c2 "Two"
   c2-1 2024-05-08T13:56:00Z user me: "Second"
 "#;
 
-/// What was read, without the names of files that hold nothing.
+/// The imported messages, without the names of files that have no conversations.
 fn conversations(path: &Path) -> String {
     let told = told_of(path);
     let lines = told
@@ -143,14 +143,14 @@ fn write(folder: &Path, files: &[(&str, String)]) {
 }
 
 #[test]
-fn an_unzipped_export_in_parts() {
+fn an_unzipped_export_in_parts_is_imported() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &parts());
     assert_eq!(conversations(folder.path()), IN_PARTS);
 }
 
 #[test]
-fn a_zipped_export_in_parts() {
+fn a_zipped_export_in_parts_is_imported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("export.ZIP");
     let mut archive = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
@@ -163,7 +163,7 @@ fn a_zipped_export_in_parts() {
     }
     archive.finish().unwrap();
     assert_eq!(conversations(&path), IN_PARTS);
-    // Some services pack the parts once more.
+    // Some services pack the parts a second time.
     let outer = folder.path().join("outer.zip");
     let mut archive = zip::ZipWriter::new(std::fs::File::create(&outer).unwrap());
     archive
@@ -175,13 +175,13 @@ fn a_zipped_export_in_parts() {
 }
 
 #[test]
-fn a_path_that_is_not_there_cannot_be_read() {
+fn a_missing_path_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     assert!(told_of(&folder.path().join("nowhere")).contains("cannot read"));
 }
 
 #[test]
-fn a_claude_export_beside_its_projects() {
+fn a_claude_export_is_read_without_its_projects() {
     let conversations = r#"[{"uuid": "u-1", "name": "Sourdough", "summary": "**Overview**", "created_at": "2025-03-01T09:00:00.5Z",
       "updated_at": "2025-03-01T09:10:00Z", "account": {"uuid": "acc"}, "settings": null, "chat_messages": [
       {"uuid": "m-1", "text": "Read this", "content": [{"type": "text", "text": "Read this", "start_timestamp": null, "citations": []}],

@@ -1,4 +1,5 @@
-//! Exports of other programs: the shown branch, other branches apart, memories as quotations, formats refused by name.
+//! Exports of other programs: the shown branch, other branches in sessions of their own, memories as quotations, known formats
+//! that Quipu refuses.
 
 use super::told;
 
@@ -58,7 +59,7 @@ fn a_tree_is_read_along_its_shown_branch() {
 }
 
 #[test]
-fn a_chat_of_telegram_keeps_its_speakers_and_quotes_what_was_forwarded() {
+fn a_telegram_chat_keeps_its_speakers_and_quotes_forwarded_messages() {
     let chat = r#"{"name": "Ana", "type": "personal_chat", "id": 7, "messages": [
       {"id": 1, "type": "service", "date": "2026-02-05T11:00:00", "action": "phone_call", "text": ""},
       {"id": 2, "type": "message", "date": "2026-02-05T11:05:00", "date_unixtime": "1770285900", "from": "Ana", "from_id": "user3",
@@ -76,7 +77,7 @@ fn a_chat_of_telegram_keeps_its_speakers_and_quotes_what_was_forwarded() {
 }
 
 #[test]
-fn memories_are_quotations_and_the_past_says_so() {
+fn memories_are_quotations_and_past_ones_are_marked() {
     let mem0 = r#"{"results": [{"id": "1", "memory": "Drinks tea", "replaced_by": "2", "created_at": "2001-01-01T00:00:00-08:00"},
       {"id": "2", "memory": "Drinks coffee", "replaced_by": null, "expiration_date": "2030-01-01", "created_at": "2001-02-01T00:00:00Z"}]}"#;
     expect_test::expect![[r#"
@@ -107,7 +108,7 @@ fn memories_are_quotations_and_the_past_says_so() {
 }
 
 #[test]
-fn a_word_within_a_message_tells_no_format() {
+fn a_word_inside_a_message_does_not_decide_the_format() {
     let list = r#"[{"role": "user", "content": "\"mapping\" \"chat_messages\" \"session_1_date_time\"", "evidence": ["p. 4"]},
       {"role": "assistant", "content": "\"evidence\"", "id": 7}]"#;
     expect_test::expect![[r#"
@@ -126,7 +127,7 @@ fn a_word_within_a_message_tells_no_format() {
 }
 
 #[test]
-fn a_time_is_understood_or_refused_with_its_line() {
+fn a_time_is_parsed_or_refused_with_its_line() {
     let times = [
         "1715176560",
         "1715176560123",
@@ -206,7 +207,7 @@ fn other_formats_are_refused_by_name() {
 }
 
 #[test]
-fn a_session_that_codex_compressed_is_read() {
+fn a_compressed_codex_session_is_read() {
     let lines = concat!(
         "{\"timestamp\":\"2026-02-03T11:00:00Z\",\"type\":\"session_meta\",\"payload\":{\"id\":\"0a\"}}\n",
         "{\"timestamp\":\"2026-02-03T11:00:01Z\",\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",",
@@ -220,7 +221,7 @@ fn a_session_that_codex_compressed_is_read() {
     .assert_eq(&told("rollout-a.jsonl.zst", &packed));
 }
 
-/// Reads a file by its name in a folder of that name, as some programs tell conversations apart.
+/// Imports a file with this name from a folder with this name; some programs identify conversations by the folder.
 fn told_in(folder: &str, file: &str, text: &str) -> String {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join(folder);
@@ -230,7 +231,7 @@ fn told_in(folder: &str, file: &str, text: &str) -> String {
 }
 
 #[test]
-fn an_activity_of_gemini_is_a_question_with_its_answers() {
+fn a_gemini_activity_is_a_question_with_its_answers() {
     let row = |title: &str, time: &str, answers: &str| {
         format!(
             r#"{{"header": "Gemini-Apps", "title": "{title}", "time": "2026-02-0{time}", "products": ["Gemini-Apps"]{answers}}}"#
@@ -277,7 +278,7 @@ fn an_activity_of_gemini_is_a_question_with_its_answers() {
 }
 
 #[test]
-fn a_turn_of_gemini_in_workspace_that_was_edited_is_another_branch() {
+fn an_edited_turn_of_gemini_in_workspace_is_another_branch() {
     let turn = |kind: &str, words: &str, place: u8, minute: u8| {
         format!(
             r#"{{"{kind}": {{{words}, "turn_index": {place}, "turn_last_modified": "2026-02-03T09:0{minute}:00+00:00"}}}}"#
@@ -317,7 +318,7 @@ fn a_turn_of_gemini_in_workspace_that_was_edited_is_another_branch() {
 }
 
 #[test]
-fn what_gemini_cli_took_back_does_not_come_in() {
+fn messages_that_gemini_cli_rewound_are_not_imported() {
     let lines = r#"{"sessionId": "s", "projectHash": "p", "startTime": "2026-03-05T07:30:00Z", "kind": "main"}
 {"id": "1", "timestamp": "2026-03-05T07:30:05Z", "type": "user", "content": [{"text": "The valve opens left."}]}
 {"id": "2", "timestamp": "2026-03-05T07:30:20Z", "type": "gemini", "content": "Left"}
@@ -394,7 +395,7 @@ fn versions_of_lm_studio_and_models_of_cherry_studio_are_branches() {
 }
 
 #[test]
-fn what_a_person_says_in_a_role_is_a_quotation() {
+fn a_persons_words_in_role_play_are_a_quotation() {
     let lines = r#"{"user_name": "unused", "character_name": "unused", "create_date": "x"}
 {"name": "Mirela", "is_user": false, "is_system": false, "send_date": "March 10, 2026 12:15am", "mes": "Ahoy."}
 {"name": "Ota", "is_user": true, "is_system": false, "send_date": "2026-3-10@08h16m30s", "mes": "I have nine ships."}
@@ -415,7 +416,7 @@ fn what_a_person_says_in_a_role_is_a_quotation() {
 }
 
 #[test]
-fn a_task_of_cline_is_what_its_person_typed() {
+fn a_cline_task_has_only_the_words_that_its_user_typed() {
     let list = r#"[{"role": "user", "ts": 1772866800000, "content": [{"type": "text", "text": "<task>\nMend the scale.\n</task>"},
         {"type": "text", "text": "<environment_details>\nnone\n</environment_details>"}]},
       {"role": "assistant", "content": [{"type": "text", "text": "I read."}, {"type": "tool_use", "name": "read_file", "input": {"path": "a"}}]},
@@ -443,7 +444,7 @@ fn a_task_of_cline_is_what_its_person_typed() {
 }
 
 #[test]
-fn an_agent_of_letta_comes_with_its_blocks() {
+fn a_letta_agent_is_imported_with_its_memory_blocks() {
     let agent = r#"{"agents": [{"name": "Gardener", "block_ids": ["b1"], "messages": [
       {"role": "system", "content": [{"type": "text", "text": "You tend."}], "created_at": "2026-01-22T02:06:30+00:00"},
       {"id": "m1", "role": "user", "created_at": "2026-01-22T02:06:34+00:00", "content": [{"type": "text",
@@ -469,7 +470,7 @@ fn an_agent_of_letta_comes_with_its_blocks() {
 }
 
 #[test]
-fn prompts_of_claude_mem_are_the_persons_and_the_rest_a_models() {
+fn claude_mem_prompts_are_the_users_words_and_the_rest_a_models() {
     let export = r#"{"observations": [{"id": 4, "title": "Valve", "facts": "[\"left\", \"tin\"]", "created_at": "2026-03-06T21:00:00Z"}],
       "sessions": [{"content_session_id": "c", "custom_title": "The valve"}], "summaries": [{"id": 3, "request": "Fix", "created_at": "2026-03-06T21:05:00Z"}],
       "prompts": [{"content_session_id": "c", "prompt_number": 1, "prompt_text": "Fix the valve.", "created_at": "2026-03-06T20:50:00Z"}]}"#;
@@ -491,7 +492,7 @@ second line
 ";
 
 #[test]
-fn a_chat_of_whatsapp_with_days_that_show_the_order() {
+fn a_whatsapp_chat_shows_the_order_of_day_and_month() {
     expect_test::expect![[r#"
         entries of programs, left out: 2
         times without a zone, read in UTC: 2
@@ -523,7 +524,7 @@ fn a_chat_of_whatsapp_with_days_that_show_the_order() {
 }
 
 #[test]
-fn notes_of_memory_programs_are_told_apart_by_their_fronts() {
+fn front_matter_shows_which_memory_program_wrote_a_note() {
     let garden = "---\ntitle: Arbour\ntype: note\npermalink: home/arbour\nmodified: 2026-03-05T18:00:00+01:00\ntags:\n  - a\n---\n# Arbour\n\
       Built by Ota.\n- [light] Twelve bulbs #led (counted)\n- The third flickers #todo\n- [ ] buy a socket\n- [00:01:15] talk\n\
       - [shop](http://a.b)\n- part_of [[House]] #x\n- [[Garden]]\n";
@@ -557,7 +558,7 @@ fn notes_of_memory_programs_are_told_apart_by_their_fronts() {
 }
 
 #[test]
-fn the_database_of_open_webui_is_read_by_its_rows() {
+fn the_open_webui_database_is_read_row_by_row() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("webui.db");
     let database = rusqlite::Connection::open(&path).unwrap();
@@ -587,7 +588,7 @@ fn the_database_of_open_webui_is_read_by_its_rows() {
 }
 
 #[test]
-fn uploads_of_one_name_are_conversations_of_their_own() {
+fn uploads_with_the_same_name_stay_separate_conversations() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("api_conversation_history.json");
     let place = |text: &str| {
@@ -602,7 +603,7 @@ fn uploads_of_one_name_are_conversations_of_their_own() {
 }
 
 #[test]
-fn a_store_without_memories_is_no_error() {
+fn an_empty_memory_store_is_not_an_error() {
     let export = r#"{"observations": [], "sessions": [], "summaries": [], "prompts": [
       {"content_session_id": "c", "prompt_number": 1, "prompt_text": "Fix it.", "created_at": "2026-03-06T20:50:00Z"}]}"#;
     let told = told("memories.json", export.as_bytes());
@@ -610,7 +611,7 @@ fn a_store_without_memories_is_no_error() {
 }
 
 #[test]
-fn a_folder_names_the_files_without_conversations() {
+fn importing_a_folder_names_the_files_without_conversations() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [
         (
@@ -644,7 +645,7 @@ fn a_folder_names_the_files_without_conversations() {
 }
 
 #[test]
-fn people_of_one_file_stay_apart() {
+fn several_users_of_one_file_stay_apart() {
     let chat = |id: &str, owner: &str| {
         format!(
             r#"{{"id": "{id}", "user_id": "{owner}", "title": "T", "chat": {{"history": {{"currentId": "{id}1", "messages":
@@ -684,7 +685,7 @@ fn people_of_one_file_stay_apart() {
 }
 
 #[test]
-fn what_is_not_in_order_is_put_in_the_order_of_its_times() {
+fn unordered_messages_are_sorted_by_time() {
     let zep = r#"{"row_count": 2, "total_count": 2, "messages": [
       {"uuid": "2", "role": "assistant", "content": "Nine.", "created_at": "2026-02-01T09:00:05Z"},
       {"uuid": "1", "role": "user", "content": "How many?", "created_at": "2026-02-01T09:00:00Z"}]}"#;
