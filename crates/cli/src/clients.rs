@@ -1,10 +1,10 @@
-//! Agents that are installed on this machine, and what connects them with Quipu.
+//! Agents that are installed on this machine, and the entries that connect them with Quipu.
 //!
-//! Owns: where each client keeps its configuration, the edit that adds Quipu to it, and the way back. Never: a server, or
-//! the decision to write.
+//! Owns: where each client keeps its configuration, the edit that adds Quipu to it, and the undo. Never: a server, or the
+//! decision to write.
 //!
-//! Reading order: [`table`] (the clients), [`edit`] (one entry more or less in a text), [`plan`] (what a client's files
-//! would become), [`store`] (writing it, and undoing it).
+//! Reading order: [`table`] (the clients), [`edit`] (adds an entry to a text, or removes it), [`plan`] (the planned changes of a
+//! client's files), [`store`] (writes them, and undoes them).
 
 mod diff;
 mod edit;

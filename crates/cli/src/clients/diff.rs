@@ -2,7 +2,7 @@
 
 use similar::TextDiff;
 
-/// The difference, under the name of the file; none if there is none.
+/// The difference under the file's name; `None` if the texts are equal.
 pub(crate) fn unified(name: &str, before: &str, after: &str) -> Option<String> {
     let diff = TextDiff::from_lines(before, after);
     let lines = diff.unified_diff().header(name, name).missing_newline_hint(false).to_string();
@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_are_shown_with_three_lines_around_them() {
+    fn a_diff_shows_three_lines_around_each_change() {
         let before: String = ('a'..='t').flat_map(|line| [line, '\n']).collect();
         let after = before.replace("c\n", "c\nnew\n").replace("r\n", "changed\n");
         assert_eq!(

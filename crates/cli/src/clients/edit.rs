@@ -1,7 +1,7 @@
-//! One entry more, or one entry less, in a configuration file of somebody else.
+//! Adds one entry to a configuration file of another program, or removes it.
 //!
-//! Owns: the promise that nothing else changes. Each format only proposes a text; it counts if it parses to exactly the
-//! values of before with the one entry in it, or without it. Never: files, or what an entry means.
+//! Owns: the promise that nothing else changes. Each format only proposes a text; it is accepted if it parses to exactly the old
+//! values plus the entry, or less the entry. Never: files, or the meaning of an entry.
 
 mod json;
 mod toml;
@@ -10,7 +10,7 @@ mod yaml;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// How a file is written.
+/// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FileFormat {
@@ -18,17 +18,17 @@ pub(crate) enum FileFormat {
     Json,
     Toml,
     Yaml,
-    /// A file of ours as a whole.
+    /// A file that Quipu writes as a whole.
     Text,
 }
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ConfigEntry {
-    /// Keys from the root on; none for a whole file.
+    /// Keys from the root down; empty for a whole file.
     pub(crate) path: Vec<String>,
     pub(crate) value: Value,
-    /// The path names a list, and the value is an element of it.
+    /// The path leads to a list, and the value is an element of it.
     #[serde(default)]
     pub(crate) is_element: bool,
 }
@@ -37,11 +37,11 @@ pub(crate) struct ConfigEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AddedEntry {
     pub(crate) entry: ConfigEntry,
-    /// How many keys of the path had a value before.
+    /// Number of the path's keys that had a value before.
     pub(crate) there: usize,
 }
 
-/// Why a text stays as it is.
+/// The reason why a text stays unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EditRefusal {
     #[error("it cannot be read: {0}")]
@@ -54,7 +54,7 @@ pub(crate) enum EditRefusal {
     Changed(String),
 }
 
-/// A text to put in, and where.
+/// Byte position of an insertion, and the inserted text.
 type Insertion = (usize, String);
 
 impl ConfigEntry {
@@ -73,12 +73,12 @@ impl ConfigEntry {
         }
     }
 
-    /// As people write it: `mcpServers.quipu`.
+    /// The path in the usual notation: `mcpServers.quipu`.
     fn name(&self) -> String {
         self.path.join(".")
     }
 
-    /// The value with the keys of the path from `from` on around it.
+    /// The value inside objects for the keys of the path from `from` on.
     fn nested(&self, from: usize) -> Value {
         let value = if self.is_element {
             Value::Array(vec![self.value.clone()])
@@ -107,7 +107,7 @@ pub(crate) fn values(format: FileFormat, text: &str) -> Result<Value, EditRefusa
     })
 }
 
-/// The text with the entry; none if it is there.
+/// The text with the entry; `None` if the text has it already.
 pub(crate) fn add(
     format: FileFormat,
     text: &str,
@@ -139,14 +139,15 @@ pub(crate) fn add(
         _ => yaml::insertions(bare, entry),
     }?;
     let text = format!("{mark}{}", inserted(bare, insertions));
-    // A text that the format cannot write, such as an inline table of TOML, does not parse to the values that must come out.
+    // Where the format cannot express the entry, such as in an inline table of TOML, the text does not parse to the expected
+    // values.
     match values(format, &text) {
         Ok(values) if values == after => Ok(Some((text, added(there)))),
         _ => Err(EditRefusal::Form(entry.name())),
     }
 }
 
-/// The text without an entry that was added to it, whatever else changed since; none if the entry is gone.
+/// The text without an added entry, whatever else has changed since; `None` if the entry is gone.
 pub(crate) fn remove(
     format: FileFormat,
     text: &str,
@@ -177,11 +178,11 @@ pub(crate) fn remove(
     found.map(Some).ok_or_else(|| EditRefusal::Form(entry.name()))
 }
 
-/// An entry with the lines that people put into it has at most so many.
+/// Maximum lines of an entry, with the lines that people added to it.
 const ENTRY_LINES_MAX: usize = 24;
 
-/// Texts without some lines each that begin as an entry does, the fewest first; the caller knows which one is right: a string may
-/// look like the entry too. A blank line that was put before them goes with them.
+/// Texts without one block of lines each that may be the entry, the shortest blocks first. The caller knows which text is right,
+/// because a string may look like the entry too. With `has_gap`, the blank line before the entry goes as well.
 fn without_lines(text: &str, entry: &ConfigEntry, has_gap: bool) -> impl Iterator<Item = String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let fields = entry.value.as_object().into_iter().flat_map(Map::keys);
@@ -205,7 +206,7 @@ fn split_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with(BOM) { BOM.len_utf8() } else { 0 })
 }
 
-/// Puts texts in, with the line ends that the file has.
+/// Inserts texts with the line ends of the file.
 fn inserted(text: &str, mut insertions: Vec<Insertion>) -> String {
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     insertions.sort_by_key(|(at, _)| *at);
@@ -219,13 +220,13 @@ fn inserted(text: &str, mut insertions: Vec<Insertion>) -> String {
     out + &text[done..]
 }
 
-/// Puts the entry into the values. Returns how many keys of its path were there; none if the entry was.
+/// Inserts the entry into the values. Returns the number of its path's keys that existed; `None` if the entry existed.
 fn put(values: &mut Value, entry: &ConfigEntry) -> Result<Option<usize>, EditRefusal> {
     let wrong = || EditRefusal::Form(entry.name());
     let mut at = values;
     for (there, key) in entry.path.iter().enumerate() {
         let object = at.as_object_mut().ok_or_else(wrong)?;
-        // YAML and people write a key without a value for an empty section.
+        // YAML, and people, write an empty section as a key without a value.
         if object.get(key).is_none_or(Value::is_null) {
             object.insert(key.clone(), entry.nested(there + 1));
             return Ok(Some(there));
@@ -250,8 +251,8 @@ fn put(values: &mut Value, entry: &ConfigEntry) -> Result<Option<usize>, EditRef
     Ok(Some(entry.path.len()))
 }
 
-/// Takes the entry out of the values below the first keys of its path, with the keys around it that were not there before
-/// it and that hold nothing else. Returns whether it was there.
+/// Removes the entry from the values below the first keys of its path, with the keys that were added for it and are empty now.
+/// Returns whether the entry was there.
 fn take(at: &mut Value, added: &AddedEntry, depth: usize) -> Result<bool, EditRefusal> {
     let AddedEntry { entry, there } = added;
     let changed = || EditRefusal::Changed(entry.name());
@@ -288,7 +289,7 @@ pub(crate) fn is_empty(value: &Value) -> bool {
     value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// Whether a list's element is an entry of Quipu, though another one: its name, or a command in it.
+/// Whether a list's element is another entry of Quipu, by its name or by a command in it.
 fn runs_quipu(value: &Value) -> bool {
     value.get("name").and_then(Value::as_str) == Some("quipu") || !commands(value).is_empty()
 }
@@ -297,7 +298,7 @@ fn runs_quipu(value: &Value) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClientCommand {
     pub(crate) program: String,
-    /// It answers to an event; all others are servers.
+    /// The command handles an event; other commands start servers.
     pub(crate) is_hook: bool,
 }
 
@@ -316,7 +317,7 @@ pub(crate) fn commands(values: &Value) -> Vec<ClientCommand> {
     }
 }
 
-/// A command as a path, as a list with arguments or as a line for a shell; if its program is Quipu.
+/// A command whose program is Quipu, written as a path, as a list with arguments, or as a shell line.
 fn command(value: &Value) -> Option<ClientCommand> {
     let line = value.as_str().or_else(|| value.get(0)?.as_str())?;
     let is_quipu = |path: &str| path == "quipu" || path.ends_with("/quipu");
@@ -324,7 +325,7 @@ fn command(value: &Value) -> Option<ClientCommand> {
         Some(quoted) => quoted.split('\'').next(),
         None => line.split(' ').next(),
     };
-    // A path alone may have spaces.
+    // A path without arguments may contain spaces.
     let program = [Some(line), first]
         .into_iter()
         .flatten()

@@ -1,10 +1,10 @@
-//! The machine as clients see it: a home, variables, programs.
+//! The machine as clients see it: a home folder, variables, programs.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Where this machine keeps things.
+/// Folders and variables of this machine.
 #[derive(Debug, Clone)]
 pub(crate) struct ClientMachine {
     pub(crate) home: PathBuf,
@@ -19,7 +19,8 @@ impl ClientMachine {
         (!value.is_empty()).then_some(value)
     }
 
-    /// A place of the table: `~/…`, `$VARIABLE(folder of the home)/…`, or `@application/…`, which macOS keeps elsewhere.
+    /// The path for a place of the table: `~/…`, `$VARIABLE(folder of the home)/…`, or `@application/…`, which has its own folder
+    /// on macOS.
     pub(crate) fn place(&self, place: &str) -> PathBuf {
         if let Some(rest) = place.strip_prefix("~/") {
             return self.home.join(rest);
@@ -38,7 +39,7 @@ impl ClientMachine {
         }
     }
 
-    /// The file that runs when a person types the name.
+    /// The file that the shell would run for a program's name.
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         let folders = self
             .variable("PATH")?
@@ -50,7 +51,7 @@ impl ClientMachine {
     }
 }
 
-/// Whether the file can be run.
+/// Whether the file is executable.
 fn is_executable(file: &Path) -> bool {
     let about = file.metadata();
     about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)

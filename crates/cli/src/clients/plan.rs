@@ -1,4 +1,4 @@
-//! What the files of a client would become.
+//! The planned changes of a client's files.
 //!
 //! Owns: reading them. Never: writing them.
 
@@ -11,39 +11,39 @@ use super::machine::ClientMachine;
 use super::table::{AgentClient, CLIENTS, ClientDoor, FileEdit};
 use super::wiring::Wiring;
 
-/// What would connect a client.
+/// The changes that connect a client.
 #[derive(Debug)]
 pub(crate) struct ClientPlan {
     pub(crate) client: &'static AgentClient,
     pub(crate) changes: Vec<ConfigChange>,
-    /// What a person must do or know, in words.
+    /// Notes for the person: manual steps and facts.
     pub(crate) notes: Vec<String>,
     /// Whether one of the doors is open already.
     pub(crate) is_wired: bool,
 }
 
-/// A file that would change.
+/// A planned change of one file.
 #[derive(Debug, Clone)]
 pub(crate) struct ConfigChange {
     pub(crate) file: PathBuf,
-    /// None: there is no file.
+    /// None: the file does not exist.
     pub(crate) before: Option<String>,
     pub(crate) after: String,
     pub(crate) format: FileFormat,
     pub(crate) added: Vec<AddedEntry>,
 }
 
-/// A client's file with commands of Quipu, or one in which nobody can see whether it has some.
+/// A client's file with commands of Quipu, or a file that cannot be read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WiredFile {
     pub(crate) client: &'static AgentClient,
     pub(crate) file: PathBuf,
     pub(crate) commands: Vec<ClientCommand>,
-    /// Why nobody can.
+    /// The reason why the file cannot be read.
     pub(crate) broken: Option<EditRefusal>,
 }
 
-/// What would open these doors of a client.
+/// Plans the changes that open these doors of a client.
 pub(crate) fn plan(
     client: &'static AgentClient,
     machine: &ClientMachine,
@@ -104,7 +104,7 @@ impl ClientPlan {
         }
     }
 
-    /// Says why a file stays as it is, and what a person can add to it.
+    /// Notes why a file stays unchanged, and the entries that a person can add to it.
     fn refuse(&mut self, file: &Path, edit: &FileEdit, entries: &[ConfigEntry], refusal: &EditRefusal) {
         let file = file.display();
         if let EditRefusal::Taken(_) = refusal {
@@ -122,7 +122,7 @@ impl ClientPlan {
     }
 }
 
-/// The text of a file; none if there is no file.
+/// The text of a file; `None` if the file does not exist.
 pub(crate) fn read(file: &Path) -> Result<Option<String>, EditRefusal> {
     match fs::read(file) {
         Ok(bytes) => {
@@ -130,7 +130,7 @@ pub(crate) fn read(file: &Path) -> Result<Option<String>, EditRefusal> {
             text.map(Some)
                 .map_err(|_| EditRefusal::Unreadable("it is not UTF-8".to_owned()))
         }
-        // A link that leads nowhere is somebody's plan for this file.
+        // A dangling link shows that somebody manages this file another way.
         Err(error) if error.kind() == ErrorKind::NotFound && !file.is_symlink() => Ok(None),
         Err(error) => Err(EditRefusal::Unreadable(error.to_string())),
     }

@@ -1,9 +1,8 @@
-//! Writing the files of clients, and taking back what was written.
+//! Writes the files of clients, and undoes the changes.
 //!
-//! Owns: `init/` in the root with the texts of before and the list of changed files. Never: a file that changed since it was
-//! read.
+//! Owns: `init/` in the root with the original texts and the list of changed files. Never: a file that changed since it was read.
 //!
-//! The list names a change before the change is made. So a crash at any moment leaves nothing that an undo does not know.
+//! The list records a change before the file is written. So after a crash at any moment, an undo knows every change.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -38,21 +37,21 @@ struct ChangeList {
 struct ChangeRecord {
     file: PathBuf,
     format: FileFormat,
-    /// None: there was no file.
+    /// None: the file did not exist.
     before_sha256: Option<String>,
     after_sha256: String,
     added: Vec<AddedEntry>,
-    /// Folders that were made for the file, the outermost first.
+    /// Folders that were created for the file, the outermost first.
     folders: Vec<PathBuf>,
 }
 
-/// A file as an undo would leave it.
+/// A file, and its text after an undo.
 #[derive(Debug)]
 pub(crate) struct RestoredFile {
     pub(crate) file: PathBuf,
-    /// None: there is no file.
+    /// None: the file does not exist.
     pub(crate) now: Option<String>,
-    /// None: the file goes.
+    /// None: the undo removes the file.
     pub(crate) then: Result<Option<String>, EditRefusal>,
 }
 
@@ -78,7 +77,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
 }
 
 impl ChangeStore {
-    /// The store in a folder, which is created with the first change.
+    /// Opens the store in a folder; the first change creates the folder.
     pub(crate) fn open(folder: PathBuf) -> Result<Self, StoreError> {
         let path = folder.join(LIST);
         let none = ChangeList {
@@ -92,7 +91,7 @@ impl ChangeStore {
         Ok(Self { folder, list })
     }
 
-    /// Makes a change, if the file is still as it was planned.
+    /// Writes a change, if the file still has its text from the plan.
     pub(crate) fn apply(&mut self, change: &ConfigChange) -> Result<(), StoreError> {
         let known = self
             .list
@@ -100,7 +99,7 @@ impl ChangeStore {
             .iter()
             .position(|record| record.file == change.file);
         let earlier = known.map(|known| self.list.records[known].clone());
-        // The text to which an undo of both changes leads.
+        // The text that an undo of both changes restores.
         let before = match &earlier {
             None => change.before.clone(),
             Some(record) => self
@@ -136,7 +135,7 @@ impl ChangeStore {
         write(&change.file, Some(&change.after), change.before.as_deref())
     }
 
-    /// The changed files, the newest first, as an undo would leave them.
+    /// The changed files, the newest first, each with its text after an undo.
     pub(crate) fn undo_plan(&self) -> Vec<RestoredFile> {
         let records = self.list.records.iter().rev();
         let restored = records.map(|record| {
@@ -150,7 +149,7 @@ impl ChangeStore {
         restored.collect()
     }
 
-    /// Undoes the changes of a file, if it is still as it was planned. A refused file stays as it is.
+    /// Undoes the changes of a file, if it still has its text from the plan. A refused file stays unchanged.
     pub(crate) fn undo(&mut self, restored: &RestoredFile) -> Result<(), StoreError> {
         let Ok(then) = &restored.then else { return Ok(()) };
         write(&restored.file, then.as_deref(), restored.now.as_deref())?;
@@ -158,7 +157,7 @@ impl ChangeStore {
         let gone: Vec<ChangeRecord> = self.list.records.extract_if(.., is_gone).collect();
         self.save()?;
         for record in gone {
-            // A folder that others use by now is not empty, and stays.
+            // A folder with other files is not empty, and stays.
             for folder in record.folders.iter().rev() {
                 fs::remove_dir(folder).ok();
             }
@@ -178,8 +177,8 @@ impl ChangeStore {
         Ok(())
     }
 
-    /// A file's text without the changes: the text of before if nobody else changed it, else the text of now without our
-    /// entries. None: no file.
+    /// A file's text without the changes: the original text if nobody else changed the file, else the current text without
+    /// Quipu's entries. None: no file.
     fn restored(&self, record: &ChangeRecord, now: Option<&str>) -> Result<Option<String>, EditRefusal> {
         let Some(now) = now else { return Ok(None) };
         let sha = sha256(now);
@@ -191,7 +190,7 @@ impl ChangeStore {
                 return Ok(None);
             };
             let text = read(&self.folder.join(name))?;
-            // Without the text of before, what is left is to take the entries out.
+            // If the original text is lost, removing the entries is the remaining way.
             if let Some(text) = text.filter(|text| sha256(text) == *name) {
                 return Ok(Some(text));
             }
@@ -212,7 +211,7 @@ impl ChangeStore {
     }
 }
 
-/// Puts a text into a file, or removes the file, if it still holds `expected`.
+/// Writes a file's text, or removes the file, if its text is still `expected`.
 fn write(file: &Path, text: Option<&str>, expected: Option<&str>) -> Result<(), StoreError> {
     let now = read(file).map_err(|_| StoreError::Changed(file.to_owned()))?;
     if now.as_deref() != expected {
@@ -224,7 +223,7 @@ fn write(file: &Path, text: Option<&str>, expected: Option<&str>) -> Result<(), 
         (Some(text), now) if now.as_deref() == Some(text) => Ok(()),
         (Some(text), None) => replace(file, text, None),
         (Some(text), Some(_)) => {
-            // A linked file, as in a folder of dotfiles, changes where it lies.
+            // A link, as in a folder of dotfiles, stays: its target is written.
             let target = file.canonicalize().map_err(at(file))?;
             let rights = target.metadata().map_err(at(&target))?.permissions();
             replace(&target, text, Some(rights))
@@ -232,7 +231,7 @@ fn write(file: &Path, text: Option<&str>, expected: Option<&str>) -> Result<(), 
     }
 }
 
-/// Writes a file in one step; without rights to keep, only its owner can read it.
+/// Writes a file in one step; without `rights`, only its owner can read the file.
 fn replace(file: &Path, text: &str, rights: Option<fs::Permissions>) -> Result<(), StoreError> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     let written = (|| {

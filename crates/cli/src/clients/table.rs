@@ -1,13 +1,13 @@
-//! The clients: where their files are, and what is written into them.
+//! The clients: where their files are, and the entries for these files.
 //!
 //! Owns: reading `clients.yaml`. Never: writing a file.
 //!
 //! In that table, `programs` are on the PATH of a machine that has the client; `traces` are files and folders that show it. A
-//! place is `~/…`, `$VARIABLE(folder of the home)/…`, or `@application/…` (a desktop application's folder). Of several, the first
-//! that exists counts, else the last. An edit adds its entries, or those of the plugin of this name, to a file; with `must_exist`
-//! the client needs more in it than the entries. `by_hand` is for a door that no file opens. `note` is what a person does after an
-//! edit. In values, `$PROGRAM` is quipu, `$MCP` the arguments of its process for MCP, `$MCP_COMMAND` both in one list, `$SERVER`
-//! the address of the server.
+//! place is `~/…`, `$VARIABLE(folder of the home)/…`, or `@application/…` (a desktop application's folder). Of several places,
+//! the first that exists counts, else the last. An edit adds its entries, or the entries of the plugin with this name, to a file;
+//! with `must_exist` the client does not accept a file with these entries only. `by_hand` is for a door that no file opens.
+//! `note` is a person's next step after an edit. In values, `$PROGRAM` is quipu, `$MCP` the arguments of its process for MCP,
+//! `$MCP_COMMAND` both in one list, `$SERVER` the address of the server.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -22,11 +22,11 @@ use super::machine::ClientMachine;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ClientDoor {
-    // Tools that the model calls.
+    // Tools for the model.
     Mcp,
-    // Memory without being asked.
+    // Memory that the client adds to each prompt.
     Hooks,
-    // Quipu in front of the model server.
+    // Quipu as a proxy of the model server.
     BaseUrl,
 }
 
@@ -34,19 +34,19 @@ pub(crate) enum ClientDoor {
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentClient {
-    /// As a person types it.
+    /// Name on the command line.
     pub(crate) name: String,
     pub(crate) title: String,
     #[serde(default)]
     programs: Vec<String>,
-    /// Files and folders that show that it is installed.
+    /// Files and folders that show that the client is installed.
     traces: Vec<String>,
     pub(crate) ways: Vec<ClientWay>,
-    /// What a person does after an edit.
+    /// The person's next step after an edit.
     pub(crate) note: Option<String>,
 }
 
-/// How a door is opened: by an edit, or by a person who reads these words.
+/// A way to open a door: an edit, or instructions for a person.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClientWay {
@@ -69,12 +69,12 @@ pub(crate) struct FileEdit {
 }
 
 impl AgentClient {
-    /// The client of a name.
+    /// The client with this name.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         CLIENTS.iter().find(|client| client.name == name)
     }
 
-    /// Whether the machine has it.
+    /// Whether the client is installed on the machine.
     pub(crate) fn is_installed(&self, machine: &ClientMachine) -> bool {
         let has_program = self.programs.iter().any(|name| machine.program(name).is_some());
         has_program || self.traces.iter().any(|trace| machine.place(trace).exists())
@@ -82,7 +82,7 @@ impl AgentClient {
 }
 
 impl FileEdit {
-    /// The file on a machine.
+    /// Path of the file on a machine.
     pub(crate) fn file(&self, machine: &ClientMachine) -> PathBuf {
         let places = || self.file.iter().map(|place| machine.place(place));
         let file = places()
@@ -92,6 +92,6 @@ impl FileEdit {
     }
 }
 
-/// Every client, in the order in which a person sees them.
+/// Every client, in the order of the output.
 pub(crate) static CLIENTS: LazyLock<Vec<AgentClient>> =
     LazyLock::new(|| serde_norway::from_str(include_str!("clients.yaml")).expect("a test reads the table"));

@@ -1,4 +1,4 @@
-//! Files as people keep them: nothing but the entry changes, and an undo leads back to the byte.
+//! Files as people keep them: only the entry changes, and an undo restores every byte.
 
 mod files;
 mod formats;
@@ -15,7 +15,7 @@ use super::{
 
 const ALL: [ClientDoor; 3] = [ClientDoor::Mcp, ClientDoor::Hooks, ClientDoor::BaseUrl];
 
-/// A home, and the root of Quipu in it.
+/// A home folder with a root of Quipu in it.
 struct Home {
     folder: TempDir,
     machine: ClientMachine,
@@ -64,7 +64,7 @@ impl Home {
         plan.changes.iter().try_for_each(|change| store.apply(change))
     }
 
-    /// Undoes everything; the refusals.
+    /// Undoes every change and returns the refusals.
     fn undo(&self) -> Vec<String> {
         let mut store = self.store();
         let plan = store.undo_plan();
@@ -141,7 +141,7 @@ fn a_client_is_found_by_its_files_or_by_its_program() {
 }
 
 #[test]
-fn variables_and_macos_move_the_files() {
+fn variables_and_macos_change_the_paths_of_the_files() {
     let mut home = Home::new();
     let files = |machine: &ClientMachine, client: &str| {
         let plan = plan(

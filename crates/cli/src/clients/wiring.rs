@@ -8,11 +8,11 @@ use super::table::FileEdit;
 /// How a client reaches Quipu.
 #[derive(Debug, Clone)]
 pub(crate) struct Wiring {
-    /// As a client starts it: `quipu`, or an absolute path.
+    /// Program as the client starts it: `quipu`, or an absolute path.
     pub(crate) program: String,
-    /// Options that are not the default, as in `["--user", "ana"]`.
+    /// Options other than the defaults, as in `["--user", "ana"]`.
     pub(crate) options: Vec<String>,
-    /// The server, as in `http://127.0.0.1:4777`.
+    /// Address of the server, as in `http://127.0.0.1:4777`.
     pub(crate) server: String,
 }
 
@@ -28,12 +28,12 @@ impl Wiring {
         words
     }
 
-    /// Words for a person with the server's address.
+    /// An instruction for a person, with the server's address filled in.
     pub(crate) fn text(&self, text: &str) -> String {
         text.replace("$SERVER", &self.server)
     }
 
-    /// A value of the table with what its words stand for.
+    /// A value of the table with its variables replaced.
     fn filled(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => match text.as_str() {
@@ -62,7 +62,7 @@ impl Wiring {
         own.chain(plugin.unwrap_or_default()).collect()
     }
 
-    /// A line for a shell.
+    /// The hook command as a shell line.
     fn hook(&self) -> String {
         let words: Vec<String> = self.command("hook").iter().map(|word| quoted(word)).collect();
         words.join(" ")
@@ -77,10 +77,10 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// The plugin's line with the command.
+/// The line of the plugin that names the command.
 const OPENCODE_COMMAND: &str = r#"["quipu", "hook"]"#;
 
-/// The hooks of a plugin; none of one that is a program.
+/// The hooks of a plugin; `None` for a plugin that is a program.
 fn hooks(plugin: &str) -> Option<&'static str> {
     match plugin {
         "claude-code" => Some(include_str!("../../../../plugins/claude-code/hooks/hooks.json")),
@@ -90,7 +90,7 @@ fn hooks(plugin: &str) -> Option<&'static str> {
     }
 }
 
-/// The entries of a plugin, with the command that is right here.
+/// The entries of a plugin, with this machine's command.
 fn plugin(name: &str, wiring: &Wiring) -> Vec<ConfigEntry> {
     let Some(hooks) = hooks(name) else {
         let command = Value::from(wiring.command("hook")).to_string();

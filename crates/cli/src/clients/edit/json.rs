@@ -1,4 +1,4 @@
-//! JSON with comments and trailing commas: every client's file is some subset of it.
+//! JSON with comments and trailing commas: the file of every client is a subset of it.
 
 use jsonc_parser::ast::{Object, Value as Node};
 use jsonc_parser::common::{Range, Ranged};
@@ -38,7 +38,7 @@ pub(super) fn values(text: &str) -> Result<Value, EditRefusal> {
     Ok(parsed(text)?.value.map_or(Value::Null, Value::from))
 }
 
-/// What to put in, so that the entry stands behind its neighbours, in their form.
+/// The insertions that put the entry after its siblings, in their layout.
 pub(super) fn insertions(text: &str, entry: &ConfigEntry) -> Result<Vec<Insertion>, EditRefusal> {
     let parsed = parsed(text)?;
     let tokens = parsed.tokens.unwrap_or_default();
@@ -77,13 +77,13 @@ pub(super) fn insertions(text: &str, entry: &ConfigEntry) -> Result<Vec<Insertio
     Ok(place.behind(array.range, &children, &item))
 }
 
-/// The value of a key; of several, the one that counts.
+/// The value of a key; of duplicate keys, the last one counts.
 fn last<'a, 'b>(object: &'b Object<'a>, key: &str) -> Option<&'b Node<'a>> {
     let mut properties = object.properties.iter().rev();
     Some(&properties.find(|it| it.name.as_str() == key)?.value)
 }
 
-/// A file without a value gets one, behind its comments.
+/// The insertion for a file without a value: a new object, after the comments.
 fn whole(text: &str, entry: &ConfigEntry, has_comments: bool) -> Insertion {
     let object = JsonItem {
         key: None,
@@ -98,20 +98,20 @@ fn whole(text: &str, entry: &ConfigEntry, has_comments: bool) -> Insertion {
     }
 }
 
-/// How far the file indents: as its first key.
+/// The file's indent unit, taken from its first key.
 fn unit(text: &str, root: &Node<'_>) -> String {
     let first = root.as_object().and_then(|object| object.properties.first());
     let unit = first.and_then(|first| own_line(text, first.start()));
     unit.filter(|unit| !unit.is_empty()).unwrap_or(UNIT).to_owned()
 }
 
-/// The white space at the beginning of the line of a place.
+/// The indent of the line at `at`.
 fn indent(text: &str, at: usize) -> &str {
     let line = &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// The same, if nothing else stands before the place.
+/// The indent of the line, if only white space is before `at`.
 fn own_line(text: &str, at: usize) -> Option<&str> {
     let line = &text[text[..at].rfind('\n')? + 1..at];
     line.chars().all(char::is_whitespace).then_some(line)
@@ -131,7 +131,7 @@ impl JsonItem<'_> {
         }
     }
 
-    /// Over several lines; the first one without its indent.
+    /// The item on several lines; the first line without its indent.
     fn lines(&self, indent: &str, unit: &str) -> String {
         let mut out = Vec::new();
         let form = serde_json::ser::PrettyFormatter::with_indent(unit.as_bytes());
@@ -150,7 +150,7 @@ struct JsonPlace<'a> {
 }
 
 impl JsonPlace<'_> {
-    /// The item behind the last child of an object or a list.
+    /// Inserts the item after the last child of an object or a list.
     fn behind(&self, container: Range, children: &[Range], item: &JsonItem<'_>) -> Vec<Insertion> {
         let (text, unit) = (self.text, self.unit.as_str());
         let outer = indent(text, container.start);
@@ -177,7 +177,7 @@ impl JsonPlace<'_> {
             format!(" {}", item.line())
         };
         match comma {
-            // A file with a comma behind the last child keeps it so.
+            // A file with a trailing comma keeps one.
             Some(_) => vec![(at, new + ",")],
             None => vec![(last.end, ",".to_owned()), (at, new)],
         }
@@ -187,7 +187,7 @@ impl JsonPlace<'_> {
         self.tokens.iter().skip_while(move |it| it.range.start < at)
     }
 
-    /// The end of the comments that follow on the same line.
+    /// The position after the comments that follow on the same line.
     fn past_comments(&self, from: usize) -> usize {
         let comments = self.tokens_from(from).take_while(|it| is_comment(&it.token));
         comments.fold(from, |at, comment| {

@@ -1,5 +1,5 @@
-//! YAML: lines under a key of the root, in the file's own indent. No parser writes YAML back as it was, so the lines are put
-//! in and taken out as text.
+//! YAML: lines under a key of the root, with the file's own indent. No parser preserves the layout of YAML, so the lines are
+//! added and removed as text.
 
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ pub(super) fn insertions(text: &str, entry: &ConfigEntry) -> Result<Vec<Insertio
                 (end, format!("\n{}", new.trim_end_matches('\n')))
             }])
         }
-        // JSON is YAML.
+        // A value in JSON is valid YAML.
         open @ ("{}" | "[]") => {
             let at = found.head.start + head.find(open).ok_or_else(wrong)? + 1;
             Ok(vec![(at, inline(name, &entry.value))])
@@ -58,7 +58,7 @@ fn at_end(text: &str, new: &str) -> Insertion {
     (text.len(), format!("{gap}{new}"))
 }
 
-/// The lines of an entry with scalars and lists as values, which are written as JSON.
+/// The lines of an entry; its values are scalars and lists, written as JSON.
 fn item(indent: &str, name: Option<&String>, value: &Value) -> Option<String> {
     let mut out = name.map(|name| format!("{indent}{name}:\n")).unwrap_or_default();
     for (at, (key, value)) in value.as_object()?.iter().enumerate() {
@@ -76,12 +76,12 @@ fn without_comment(value: &str) -> &str {
     value.split(" #").next().unwrap_or(value)
 }
 
-/// A key of the root and the lines that belong to it.
+/// A key of the root and its lines.
 struct YamlSection<'a> {
     head: Range<usize>,
-    /// Of the last line.
+    /// End of the last line.
     end: usize,
-    /// The white space before its entries.
+    /// The indent of its entries.
     indent: Option<&'a str>,
 }
 
@@ -103,11 +103,11 @@ impl<'a> YamlSection<'a> {
                 });
                 continue;
             };
-            // Blank lines and comments at the left edge belong to what follows.
+            // Blank lines and comments without an indent belong to the next section.
             if content.is_empty() || line.starts_with('#') {
                 continue;
             }
-            // A list may stand as far left as its key.
+            // A list may have the same indent as its key.
             if !line.starts_with([' ', '\t']) && !line.starts_with("- ") && content != "-" {
                 break;
             }

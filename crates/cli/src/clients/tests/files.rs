@@ -8,7 +8,7 @@ use super::{ALL, Home, text};
 use crate::clients::edit::{remove, values};
 use crate::clients::{AgentClient, CLIENTS, ClientDoor, StoreError, wired};
 
-/// A file of each form for each client that has files: what a person might keep there.
+/// File contents in each form that a person may keep for a client.
 fn samples(file: &str) -> Vec<Vec<u8>> {
     let texts: &[&str] = if file.ends_with("librechat.yaml") {
         &[
@@ -57,13 +57,13 @@ fn samples(file: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn init_and_undo_of_every_client_lead_back_to_the_byte() {
+fn an_undo_restores_every_byte_of_every_clients_files() {
     let mut files = 0;
     for client in CLIENTS.iter() {
         let home = Home::new();
         let fresh = home.plan(&client.name, &ALL);
         let names: Vec<String> = match &*client.name {
-            // These edit only what is there.
+            // These clients accept no file with Quipu's entries only, so the file must exist.
             "continue" => vec![".continue/config.yaml".to_owned()],
             "librechat" => vec!["LibreChat/librechat.yaml".to_owned()],
             _ => {
@@ -74,7 +74,7 @@ fn init_and_undo_of_every_client_lead_back_to_the_byte() {
         };
         for name in names.iter().filter(|name| !name.ends_with("quipu.js")) {
             for (at, sample) in samples(name).into_iter().enumerate() {
-                // Each write waits for the disk: one form of each file is enough.
+                // Each write waits for the disk, so one form of each file is enough.
                 there_and_back(client, name, &sample, at == 3);
             }
             files += 1;
@@ -116,7 +116,7 @@ fn there_and_back(client: &AgentClient, name: &str, sample: &[u8], writes: bool)
             let text = remove(change.format, &text, added).expect(&case);
             text.expect("the entry is there")
         });
-    // A section without a value goes with what was put into it.
+    // A section without a value is removed together with its new entry.
     let held = |text: &str| {
         let mut values = values(change.format, text).expect(&case);
         values
@@ -141,7 +141,7 @@ fn there_and_back(client: &AgentClient, name: &str, sample: &[u8], writes: bool)
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_refused_in_words_and_stays() {
+fn an_unreadable_file_is_refused_with_a_reason_and_stays() {
     for (client, name, sample, words) in [
         (
             "cursor",
@@ -181,7 +181,7 @@ fn a_file_that_cannot_be_read_is_refused_in_words_and_stays() {
         (
             "goose",
             ".config/goose/config.yaml",
-            // The blank lines belong to the text above them.
+            // The blank lines belong to the block text above them.
             b"extensions:\n  a:\n    cmd: |+\n      x\n\n\nb: 1\n",
             "unexpected form",
         ),
@@ -236,7 +236,7 @@ fn an_entry_that_a_person_wrote_is_kept() {
 }
 
 #[test]
-fn an_undo_takes_out_our_entries_and_keeps_what_others_changed_since() {
+fn an_undo_removes_our_entries_and_keeps_later_changes_of_others() {
     let home = Home::new();
     let claude = home.put(".claude.json", b"{\"numStartups\": 3}");
     let codex = home.put(".codex/config.toml", b"# mine\r\nmodel = \"m\"\r\n");
@@ -245,7 +245,7 @@ fn an_undo_takes_out_our_entries_and_keeps_what_others_changed_since() {
     for client in ["claude-code", "codex", "goose", "continue"] {
         home.apply(&home.plan(client, &ALL));
     }
-    // Claude Code writes its whole file anew, in its own form.
+    // Claude Code rewrites its whole file in its own layout.
     let mut values: Value = serde_json::from_str(&text(&claude)).expect("JSON");
     values["numStartups"] = json!(4);
     fs::write(&claude, serde_json::to_string_pretty(&values).expect("JSON")).expect("is written");
@@ -330,7 +330,7 @@ fn a_file_that_changes_between_plan_and_write_is_not_written() {
 
 #[cfg(unix)]
 #[test]
-fn a_linked_file_changes_where_it_lies_and_rights_stay() {
+fn a_link_stays_and_its_target_changes_with_the_same_rights() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let home = Home::new();
     let target = home.put("dotfiles/mcp.json", b"{}");
@@ -357,7 +357,7 @@ fn a_linked_file_changes_where_it_lies_and_rights_stay() {
 }
 
 #[test]
-fn the_list_of_changes_outlives_what_it_describes() {
+fn the_list_of_changes_survives_missing_files_and_crashes() {
     let home = Home::new();
     let file = home.put(".cursor/mcp.json", b"{\"a\": 1}");
     home.apply(&home.plan("cursor", &[ClientDoor::Mcp]));
@@ -368,12 +368,12 @@ fn the_list_of_changes_outlives_what_it_describes() {
         2,
         "the list, and the text of before: {list}"
     );
-    // A crash after the list was written, before the file was.
+    // A crash after the list was written and before the file was.
     fs::write(&file, "{\"a\": 1}").expect("is written");
     assert_eq!(home.undo(), [""; 0]);
     assert_eq!(text(&file), "{\"a\": 1}");
     assert!(!init.exists(), "nothing is left");
-    // A file that somebody deleted stays deleted, and a lost text of before loses nothing.
+    // A file that somebody deleted stays deleted, and a lost original text loses nothing else.
     home.apply(&home.plan("cursor", &[ClientDoor::Mcp]));
     fs::remove_file(&file).expect("is removed");
     assert_eq!(home.undo(), [""; 0]);

@@ -1,4 +1,4 @@
-//! What an edit looks like, and random JSON in random forms.
+//! The text after an edit, and random JSON in random layouts.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn added(format: FileFormat, text: &str, entry: &ConfigEntry) -> String {
 }
 
 #[test]
-fn an_entry_stands_behind_its_neighbours_in_their_form() {
+fn an_entry_is_added_after_its_siblings_in_their_layout() {
     let entry = ConfigEntry::new(
         &["mcpServers", "quipu"],
         json!({"command": "quipu", "args": ["mcp"]}),
@@ -68,7 +68,7 @@ fn toml_gets_a_table_at_its_end_and_keys_before_its_tables() {
 }
 
 #[test]
-fn yaml_gets_lines_at_the_end_of_their_section() {
+fn yaml_gets_lines_at_the_end_of_the_section() {
     let extension = ConfigEntry::new(
         &["extensions", "quipu"],
         json!({"cmd": "quipu", "args": ["mcp"], "enabled": true}),
@@ -111,7 +111,7 @@ fn a_command_with_spaces_is_quoted_for_the_shell_and_the_plugin() {
     assert_eq!(wiring().program, "/opt/my tools/quipu");
 }
 
-/// A value, and a text of it with white space, comments and commas in places where people put them.
+/// A value's text with white space, comments and commas in places where people put them.
 fn written(value: &Value, dice: &mut dyn FnMut(usize) -> usize) -> String {
     let gap = |dice: &mut dyn FnMut(usize) -> usize| {
         let gaps = [
@@ -181,7 +181,7 @@ fn tree() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn nothing_but_the_entry_changes_in_any_form_of_json(value in tree(), dice in prop::collection::vec(any::<u8>(), 200), element: bool) {
+    fn only_the_entry_changes_in_any_layout_of_json(value in tree(), dice in prop::collection::vec(any::<u8>(), 200), element: bool) {
         let mut at = 0;
         let mut roll = |sides: usize| {
             at += 1;
@@ -194,7 +194,7 @@ proptest! {
             ConfigEntry::new(&["mcpServers", "quipu"], json!({"command": "quipu", "args": ["mcp"]}))
         };
         prop_assert_eq!(values(FileFormat::Json, &before).expect("is read"), if value.is_null() { json!({}) } else { value });
-        // Where it is accepted, only text is put in: what was there stands there still, in its order.
+        // An accepted edit only inserts text: every character of the old text is still there, in order.
         if let Ok(Some((after, added))) = add(FileFormat::Json, &before, &entry) {
             let mut rest = after.as_str();
             for c in before.chars() {
@@ -209,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_that_is_no_configuration_is_refused(text in "[{}\\[\\]\",:a#/*\n -]{0,30}") {
+    fn a_text_that_is_not_a_configuration_is_refused(text in "[{}\\[\\]\",:a#/*\n -]{0,30}") {
         let entry = ConfigEntry::new(&["mcpServers", "quipu"], json!({"command": "quipu"}));
         for format in [FileFormat::Json, FileFormat::Toml, FileFormat::Yaml] {
             if let Ok(Some((after, added))) = add(format, &text, &entry) {
