@@ -57,14 +57,14 @@ pub(crate) struct Desk {
     /// Whether a person watches the progress.
     pub(crate) watched: bool,
     pub(crate) open_index: OpenIndex,
-    /// Whether the command is a question, which leaves all other work to those that come after it.
+    /// Whether the command only asks a question; other work then waits for later commands.
     pub(crate) asks_only: bool,
-    /// What an interrupt says.
+    /// Status text that an interrupt prints.
     pub(crate) standing: WhatStands,
 }
 
 impl Desk {
-    /// Prints an answer: as JSON if that is asked for, else in words.
+    /// Prints an answer: as JSON with `--json`, else as text.
     fn tell(
         &self,
         data: &impl Serialize,
@@ -79,10 +79,10 @@ impl Desk {
     }
 }
 
-/// Runs the command that was typed.
+/// Runs the command line.
 pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
     match cli.command {
-        // What a shell or a packager asks needs no root and no configuration.
+        // Shells and packagers need these without a root and without a configuration.
         Command::Completions { shell } => shell::completions(shell),
         Command::Man { folder } => shell::manual(&folder),
         _ => configured(cli, open_index),
@@ -159,7 +159,7 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
     }
 }
 
-/// Does a command with the API of its root.
+/// Runs a command with the API of its root.
 async fn asked(desk: &Desk, api: &Api, command: ApiCommand) -> Result<Exit, Failure> {
     match command {
         ApiCommand::Add(args) => memory::add(desk, api, args).await,
@@ -182,7 +182,7 @@ async fn asked(desk: &Desk, api: &Api, command: ApiCommand) -> Result<Exit, Fail
 }
 
 impl Desk {
-    /// Refuses a root that is not there.
+    /// Refuses a missing root.
     fn check_root(&self) -> Result<(), Failure> {
         let root = self.root.display();
         let why = match root::check(&self.root)? {
@@ -201,8 +201,7 @@ impl Desk {
         Err(none.hint(next))
     }
 
-    /// Opens the API of a root, which is created if it is not there, does the work, and closes everything in order, also after
-    /// an error.
+    /// Opens the API of a root, runs the command, and closes everything in order, also after an error. A missing root is created.
     fn starting(&self, work: impl AsyncFnOnce(&Api) -> Result<Exit, Failure>) -> Result<Exit, Failure> {
         runtime()?.block_on(async {
             let api = Api::open(self).await?;
@@ -213,13 +212,13 @@ impl Desk {
     }
 }
 
-/// The process's one runtime.
+/// The only runtime of the process.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     Ok(runtime.context("cannot start the runtime")?)
 }
 
-/// The configured filter. Below `warn`, the library of the agents' protocol logs whole requests, with what a model is to remember.
+/// The configured filter. Below `warn`, the library of the agents' protocol would log whole requests, with the text to remember.
 fn log_filter(directives: &str) -> Result<EnvFilter, Failure> {
     let kept = directives
         .split(',')
@@ -242,7 +241,7 @@ fn start_log(loaded: &LoadedConfig) -> Result<(), Failure> {
     } else {
         builder.try_init()
     };
-    // A process that runs several commands, as tests do, keeps the first log.
+    // A process that runs several commands, such as a test, keeps its first log.
     started.ok();
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! `quipu backup`: a copy of everything that cannot be made again, taken while the root is in use.
+//! `quipu backup`: copies everything that cannot be generated again, while the root is in use.
 //!
-//! Owns: what a backup has, and in which order it is read. Never: the backup's form (`archive`).
+//! Owns: the content of a backup, and the order of reading it. Never: the backup's format (`archive`).
 //!
 //! A segment is written to the ledger first and to the memory folder later. So the ledger is copied before the files of the
-//! memory folder are, and the two together are what a crash could have left: the next start finishes the rest. Most files
-//! are copied once before the ledger, so that little time lies between the two. Of the history, the ledger's copy then gets
-//! what was recorded meanwhile: so it knows whose the writes are that only the files have.
+//! memory folder, and the two together are a state that a crash could have left: the next start finishes the rest. Most files are
+//! copied once before the ledger, so that little time lies between the two. Then the ledger's copy receives the history recorded
+//! meanwhile: so it knows the authors of the writes that only the files have.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -34,7 +34,7 @@ use crate::tokens;
 use crate::world::zone;
 
 const LOCKS: &str = "memory/.locks";
-/// A repository that a person made of the memory folder.
+/// A person's own repository of the memory folder.
 const PERSONS_HISTORY: &str = "memory/.git";
 const INSTRUCTIONS: &str = "instructions";
 
@@ -59,7 +59,7 @@ pub(super) fn backup(desk: &Desk, folder: &Path) -> Result<Exit, Failure> {
     told(desk, folder, &archive)
 }
 
-/// Copies everything.
+/// Copies everything; returns the list of the files.
 fn taken(desk: &Desk, folder: &Path) -> Result<Archive, Failure> {
     let clock = SystemClock::new();
     let root = desk.root.as_path();
@@ -91,7 +91,7 @@ fn taken(desk: &Desk, folder: &Path) -> Result<Archive, Failure> {
     Ok(Archive::new(taken, left_out, files))
 }
 
-/// A file that SQLite wrote, made durable; its size and checksum.
+/// Syncs to disk a file that SQLite wrote; returns its size and checksum.
 fn synced(file: &Path) -> Result<(u64, String), Failure> {
     let state = File::open(file).and_then(|mut file| {
         file.sync_all()?;
@@ -100,7 +100,7 @@ fn synced(file: &Path) -> Result<(u64, String), Failure> {
     Ok(state.context("cannot read the copy of the ledger")?)
 }
 
-/// Files of the root that were copied.
+/// The copied files of the root.
 struct Copies<'a> {
     root: &'a Path,
     folder: &'a Path,
@@ -114,7 +114,7 @@ struct Copied {
 }
 
 impl Copies<'_> {
-    /// Copies every file that is new or changed, and drops the copies of those that are gone.
+    /// Copies every new or changed file, and deletes the copies of files that are gone.
     fn follow(&mut self) -> Result<(), Failure> {
         let mut present = files_below(self.root, MEMORY, &[LOCKS, PERSONS_HISTORY])?;
         for (path, from) in &present {
@@ -136,7 +136,7 @@ impl Copies<'_> {
             .try_for_each(|path| Ok(fs::remove_file(self.folder.join(path))?))
     }
 
-    /// Copies a file that is not yet copied as it is now; one that went meanwhile is no error.
+    /// Copies a file, unless its copy is current; a file that has disappeared meanwhile is not an error.
     fn copy(&mut self, path: &str, from: &Path) -> Result<(), Failure> {
         let to = self.folder.join(path);
         let copied = || -> io::Result<Option<Copied>> {

@@ -1,6 +1,6 @@
 //! `quipu context cache`: prompt-cache use of requests through the running server, with reasons for misses.
 //!
-//! Owns: the tables. Never: a measure; the server has them.
+//! Owns: the tables. Never: the measurements; the server has them.
 
 use gateway::wire::cache::{CacheData, ConversationItem, RequestItem, UpstreamItem, reason_in_words};
 
@@ -20,7 +20,7 @@ async fn report(desk: &Desk, api: &Api, conversation: Option<&str>) -> Result<Ex
     desk.tell(&data, || say!("{}", shown().trim_end()))
 }
 
-/// A line for each share of a server below which something is wrong.
+/// One line for each share of a server that is below its bound.
 fn alerts<'a>(it: &UpstreamItem, requests: impl Iterator<Item = &'a RequestItem>) -> String {
     let pairs = requests.filter_map(|it| it.expected_tokens.zip(it.cached_tokens));
     let (expected, reused) = pairs.fold((0, 0), |(all, reused), (expected, cached)| {
@@ -80,14 +80,14 @@ fn request(it: &RequestItem) -> String {
     ])
 }
 
-/// A line of the table.
+/// One line of the table.
 fn row([at, prompt, cached, evaluated, expected, injected, first, why]: [&str; 8]) -> String {
     format!(
         "  {at:<19}  {prompt:>8}  {cached:>8}  {evaluated:>9}  {expected:>8}  {injected:>8}  {first:>11}  {why}\n"
     )
 }
 
-/// A block for each model's server, and a table for each conversation, a line for each request.
+/// One block for each model server, and one table for each conversation with a line for each request.
 fn shown(upstreams: &[UpstreamItem], conversations: &[ConversationItem]) -> String {
     let mut text = String::new();
     for it in upstreams {

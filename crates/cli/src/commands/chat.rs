@@ -1,7 +1,7 @@
-//! `quipu chat`: a conversation with a model through the running server, a line for each message.
+//! `quipu chat`: a conversation with a model through the running server, one line for each message.
 //!
-//! Owns: the history, which this process keeps and sends whole as any client does; the answer as it arrives. Never:
-//! memory; the server recalls and learns.
+//! Owns: the history, which this process keeps and sends as a whole, like any client; the display of the answer while it arrives.
+//! Never: memory; the server recalls and learns.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -34,19 +34,19 @@ pub(super) fn chat(desk: &Desk, args: ChatArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// A chat with its state.
+/// The state of a chat.
 struct Talk<'a> {
     api: Api,
-    /// Its conversation is the one that the server named last.
+    /// Its conversation is the last one that the server named.
     args: ChatArgs,
     out: &'a mut dyn Write,
-    /// Shows a failure after which the chat goes on.
+    /// Prints a failure that does not end the chat.
     report: &'a mut dyn FnMut(&Failure),
-    /// A program reads one object a line.
+    /// Output is for a program: one JSON object a line.
     as_json: bool,
-    /// No text may command it.
+    /// Output goes to a terminal, so control characters of messages are removed.
     is_terminal: bool,
-    /// A person types.
+    /// A person types the messages.
     prompts: bool,
     /// The messages so far, as the next request contains them.
     history: Vec<Value>,
@@ -81,14 +81,14 @@ impl Talk<'_> {
             };
             if let Err(failure) = done {
                 (self.report)(&failure);
-                // A person has read it.
+                // A person has seen the failure already.
                 exit = if self.prompts { exit } else { failure.exit };
             }
         }
         Ok(exit)
     }
 
-    /// Sends a message and shows the answer. A shown answer stays in the history; a message without an answer does not.
+    /// Sends a message and shows the answer. An answer that was shown stays in the history; a message without an answer does not.
     async fn turn(&mut self, text: &str) -> Result<(), Failure> {
         self.history.push(json!({"role": "user", "content": text}));
         let (mut text, mut usage) = (String::new(), Value::Null);
@@ -111,8 +111,8 @@ impl Talk<'_> {
         self.write(&format!("{answer}\n"))
     }
 
-    /// Sends the history and shows the text while it arrives; after an error, `text` is the received part. Returns the
-    /// header for injected memory.
+    /// Sends the history and shows the text while it arrives; after an error, `text` is the received part. Returns the value of
+    /// the header for injected memory.
     async fn receive(&mut self, text: &mut String, usage: &mut Value) -> Result<Option<String>, Failure> {
         let system = self.args.system.iter();
         let system = system.map(|text| json!({"role": "system", "content": text}));
@@ -148,7 +148,7 @@ impl Talk<'_> {
         Err(torn("no reason given"))
     }
 
-    /// Takes a chunk of an answer; whether it is the last one with text.
+    /// Processes one chunk of an answer; returns whether it is the last one with text.
     fn take(&mut self, payload: &str, text: &mut String, usage: &mut Value) -> Result<bool, Failure> {
         let mut chunk: Value = serde_json::from_str(payload).map_err(torn)?;
         if !chunk["error"].is_null() {
@@ -177,7 +177,7 @@ impl Talk<'_> {
     }
 }
 
-/// The failure of an answer without its end.
+/// The failure for an answer that ended too early.
 fn torn(why: impl std::fmt::Display) -> Failure {
     Failure::failed(format!("the model server's answer ended too early: {why}"))
         .hint("send the message again")

@@ -26,7 +26,7 @@ pub(super) fn show(desk: &Desk) -> Result<Exit, Failure> {
     )
 }
 
-/// The instruction files in their order, and those that are not used.
+/// Prints the instruction files in order, and the files that are not used.
 pub(super) fn instructions(desk: &Desk) -> Result<Exit, Failure> {
     let loaded = InstructionFiles::new(&desk.loaded.config, &desk.root).load(CHARS_MAX);
     let files = loaded.sections.iter().map(|section| {
@@ -65,7 +65,7 @@ mod tests {
     use crate::output::tests::SAID;
 
     #[test]
-    fn instruction_files_are_shown_with_their_size_and_their_problems() {
+    fn instruction_files_are_listed_with_sizes_and_problems() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = root.path().join("instructions");
         std::fs::create_dir_all(folder.join("TOOLS.md")).expect("a folder");

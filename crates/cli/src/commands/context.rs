@@ -31,13 +31,13 @@ use crate::args::ContextArgs;
 use crate::error::{Exit, Failure};
 use crate::output::{self, say};
 
-/// How many characters of an item the list of a view shows.
+/// Maximum characters of an item in the list of a view.
 const EXCERPT_CHARS_MAX: usize = 72;
 
 /// Default reserve for the answer: this fraction of the window.
 const RESERVE_PART: usize = 8;
 
-/// A transcript, fitted into a budget.
+/// A transcript, compacted to fit a budget.
 struct Trial {
     transcript: Transcript,
     session: Session,
@@ -154,7 +154,7 @@ impl Trial {
         })
     }
 
-    /// The parts of the request, and what was tried to fit it.
+    /// Prints the parts of the request, and the compaction steps that were tried.
     fn print_head(&self) -> Result<(), Failure> {
         let inputs = self.session.inputs(&self.budget);
         let (items, kind) = (self.transcript.items.len(), self.transcript.dialect.as_str());
@@ -186,7 +186,7 @@ impl Trial {
         Ok(())
     }
 
-    /// The typed error, on standard output with `--json`, so that a script finds it where the view would be.
+    /// Prints the typed error; with `--json` on standard output, so that a script finds it in place of the view.
     fn impossible(error: &OverBudget, as_json: bool) -> Result<Exit, Failure> {
         if as_json {
             output::json(&json!({"error": {
@@ -197,7 +197,7 @@ impl Trial {
         Err(Failure::usage(error))
     }
 
-    /// The importance of each message, and whether the view still has it word for word.
+    /// Prints the importance of each message, and whether the view still has it verbatim.
     fn scores(&self, desk: &Desk, weights: &[String]) -> Result<Exit, Failure> {
         let mut rules = ScoreRules::default();
         for weight in weights {

@@ -1,4 +1,4 @@
-//! `quipu demo`: three questions to a bundled conversation, with no key and no network; what it stored stays to be looked at.
+//! `quipu demo`: asks a bundled conversation three questions, without a key or a network; its memory stays on disk for a look.
 
 use std::path::{Path, PathBuf};
 
@@ -22,10 +22,10 @@ use crate::world::World;
 
 const CONVERSATION: &str = include_str!("../../assets/demo.jsonl");
 
-/// Whose memory is asked.
+/// The user of the demo's memory.
 const WHO: &str = "maya";
 
-/// Questions, each with the date whose knowledge it asks for.
+/// Questions, each with the date that its answer is for; None: now.
 const QUESTIONS: [(&str, Option<&str>); 3] = [
     ("What is the dog called?", None),
     ("Where is Maya's home?", None),
@@ -63,7 +63,7 @@ async fn play(desk: &Desk, root: &Path) -> Result<Exit, Failure> {
             ..SearchRequest::new(question)
         };
         let mut found: SearchData = api.post("/memory/search", &request).await?;
-        // The words that were said are the answer, with what adds to them or no longer holds.
+        // The answer is the messages themselves, with facts that add to them or no longer hold.
         found.episodes.clear();
         let is_said = |id: &String| found.messages.iter().any(|message| message.id == *id);
         found.facts.retain(|fact| fact.message_ids.iter().any(is_said));
@@ -107,7 +107,7 @@ mod tests {
     use crate::output::tests::SAID;
 
     #[tokio::test]
-    async fn three_questions_have_an_answer_each_and_then_comes_the_next_step() {
+    async fn each_of_three_questions_gets_an_answer_and_then_the_next_step() {
         let root = TempDir::new().expect("a folder");
         SAID.take();
         let exit = play(&desk(root.path(), &[]), root.path()).await;

@@ -1,6 +1,6 @@
-//! `quipu doctor`: checks everything between an agent and its memory, and says what to do.
+//! `quipu doctor`: checks everything between an agent and its memory, and suggests fixes.
 //!
-//! Owns: which checks there are. Never: a repair, or a root where there is none.
+//! Owns: the list of checks. Never: a repair, or a root in a folder without one.
 
 use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener};
@@ -28,14 +28,14 @@ use crate::output::{self, say};
 use crate::serving;
 use crate::{upstreams, world};
 
-/// How long a model server may take to answer.
+/// Maximum time for an answer of a model server.
 const UPSTREAM_WAIT: Duration = Duration::from_secs(5);
-/// How long a chat model may take for a short talk.
+/// Maximum time of the chat model for a short conversation.
 const TALK_WAIT: Duration = Duration::from_mins(1);
-/// Below this, writes may soon fail.
+/// With less free space, writes may soon fail.
 const FREE_BYTES_MIN: u64 = 500 << 20;
 
-/// What was found.
+/// The results of the checks.
 #[derive(Debug, Default)]
 pub(super) struct CheckReport(Vec<CheckRow>);
 
@@ -43,12 +43,12 @@ pub(super) struct CheckReport(Vec<CheckRow>);
 struct CheckRow {
     check: &'static str,
     text: String,
-    /// What to do; none: all is well.
+    /// The suggested fix; None: no problem.
     remedy: Option<String>,
 }
 
 impl CheckReport {
-    /// What a check found: all is well, or a problem with its remedy. Without one, the log says more.
+    /// Adds the result of a check: a description, or a problem with its remedy. A problem without one refers to the log.
     fn add(&mut self, check: &'static str, found: Result<String, Failure>) {
         let (text, remedy) = match found {
             Ok(text) => (text, None),
@@ -81,12 +81,12 @@ impl CheckReport {
     }
 }
 
-/// Something that is not well, and what to do about it.
+/// A problem with its remedy.
 fn problem(text: impl std::fmt::Display, remedy: impl Into<String>) -> Failure {
     Failure::failed(text).hint(remedy)
 }
 
-/// Checks a root whose configuration cannot be used; without one, nothing else can be known.
+/// Reports a root with an unusable configuration; without a configuration, no other check can run.
 pub(super) fn unconfigured(failure: Failure, as_json: bool) -> Result<Exit, Failure> {
     let mut report = CheckReport::default();
     let remedy = || "correct it; docs/quipu.example.toml shows every setting".to_owned();
@@ -198,7 +198,7 @@ fn served(address: &str, version: &str) -> Result<String, Failure> {
     Err(problem(text, "stop the server, and start `quipu serve` again"))
 }
 
-/// Without a server of this root, another program may have its port.
+/// Checks the port: without a server of this root, another program may use it.
 fn port(listen: &str) -> Result<String, Failure> {
     let wrong = |_| {
         let text = format!("server.listen: `{listen}` is not an address");
@@ -214,10 +214,10 @@ fn port(listen: &str) -> Result<String, Failure> {
     Ok(format!("none runs; {address} is free for `quipu serve`"))
 }
 
-/// What the engine knows of itself.
+/// Checks the health that the engine reports.
 async fn memory(report: &mut CheckReport, desk: &Desk) -> Result<(), Failure> {
     let api = Api::open(desk).await?;
-    // Before the files are read, nothing is known of those that changed.
+    // Changes of the files show only after a sync.
     let synced = api.post::<SyncedData>("/index/sync", &NOTHING).await;
     let health = api.health().await;
     api.close().await;
@@ -241,13 +241,13 @@ async fn memory(report: &mut CheckReport, desk: &Desk) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The last command that a text names.
+/// The last command in a text.
 fn command_in(text: &str) -> Option<&str> {
     let quoted = text.split('`').skip(1).step_by(2);
     quoted.filter(|quoted| quoted.starts_with("quipu ")).last()
 }
 
-/// Asks a model server, whose settings stand in `section` of the configuration, what it is.
+/// Probes a model server with the settings in `section` of the configuration, and describes it.
 async fn model_server(
     section: &str,
     keys: &Upstream,
@@ -285,7 +285,7 @@ async fn model_server(
     }
 }
 
-/// Whether the chat model finds in a short talk what was said there.
+/// Checks how many statements of a short conversation the chat model finds.
 async fn chat_model(config: &Config, clock: &Arc<dyn Clock>) -> Result<String, Failure> {
     let model = &config.chat.model;
     let chat = world::chat_client(model, config, clock)?;
@@ -309,7 +309,7 @@ async fn chat_model(config: &Config, clock: &Arc<dyn Clock>) -> Result<String, F
     }
 }
 
-/// A model server in words: kind, dialect, window, cache, model.
+/// Describes a model server: kind, dialect, window, cache, model.
 fn described(kind: Kind, window: Option<usize>, probed: &Probed) -> String {
     let dialect = match kind {
         Kind::Anthropic => "Anthropic",
@@ -346,7 +346,7 @@ fn connected(report: &mut CheckReport, place: &InitPlace) {
     }
 }
 
-/// Whether a client's file starts this program, and once.
+/// Checks that a client's file starts this program, and starts it once.
 fn client(wired: &WiredFile, place: &InitPlace) -> Result<String, Failure> {
     let (name, title, file) = (&wired.client.name, &wired.client.title, wired.file.display());
     if let Some(why) = &wired.broken {
@@ -370,7 +370,7 @@ fn client(wired: &WiredFile, place: &InitPlace) -> Result<String, Failure> {
     }
 }
 
-/// Why a client's program does not run; none if it does.
+/// The reason why a client's program does not run; `None` if it runs.
 fn why_broken(program: &str, place: &InitPlace) -> Option<String> {
     let Some(path) = found(program, &place.machine) else {
         return Some("is not there".to_owned());

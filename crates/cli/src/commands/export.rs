@@ -1,6 +1,6 @@
-//! `quipu export`, and the import of what it wrote.
+//! `quipu export`, and the import of its files.
 //!
-//! Owns: files and folders on the person's side. Never: what a user's memory is (the API says).
+//! Owns: files and folders on the person's side. Never: the content of a user's memory (the API has it).
 
 use std::fs::File;
 use std::io::Read;
@@ -22,7 +22,7 @@ use crate::portable::{PortableMemory, is_export, read_markdown};
 use crate::private;
 use crate::root::holds_memory;
 
-/// Lines in one request; far below what a server takes, so that only a single memory can be too large.
+/// Bytes of lines in one request, far below the server's limit, so that only a single memory can be too large.
 const REQUEST_BYTES_MAX: usize = 4 << 20;
 
 pub(super) async fn export(desk: &Desk, api: &Api, args: ExportArgs) -> Result<Exit, Failure> {
@@ -81,7 +81,7 @@ fn told(desk: &Desk, args: &ExportArgs, memory: &PortableMemory, open: usize) ->
     })
 }
 
-/// Whether a path is something that `quipu export` wrote.
+/// Whether `quipu export` wrote a path.
 pub(super) fn is_ours(path: &Path) -> bool {
     if path.is_dir() {
         return holds_memory(path, &["users"]) && !is_everos(path);
@@ -91,7 +91,7 @@ pub(super) fn is_ours(path: &Path) -> bool {
     read.is_ok_and(|read| is_export(&beginning[..read]))
 }
 
-/// Imports what `quipu export` wrote.
+/// Imports the files of `quipu export`.
 pub(super) async fn import(desk: &Desk, api: &Api, paths: &[PathBuf]) -> Result<Exit, Failure> {
     let mut sum = ImportedData::default();
     for path in paths {
@@ -120,7 +120,7 @@ pub(super) async fn import(desk: &Desk, api: &Api, paths: &[PathBuf]) -> Result<
     })
 }
 
-/// Sends a user's memory in as many requests as it needs.
+/// Sends a user's memory in as many requests as needed.
 async fn send(api: &Api, memory: &PortableMemory, sum: &mut ImportedData) -> Result<(), Failure> {
     let head = line(&memory.head)?;
     let mut body = head.clone();

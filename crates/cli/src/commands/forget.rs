@@ -1,6 +1,6 @@
-//! `quipu forget`: one memory, a session, what has some words, or everything of one owner.
+//! `quipu forget`: deletes single memories, a session, everything with certain words, or everything of one owner.
 //!
-//! Owns: the preview of words, and the question before a deletion. Never: deciding what goes with what.
+//! Owns: the preview of words, and the confirmation of a deletion. Never: the choice of messages and memories to delete.
 
 use std::io::IsTerminal;
 
@@ -20,9 +20,9 @@ use crate::args::ForgetArgs;
 use crate::error::{Exit, Failure};
 use crate::output::{self, around, harmless, say};
 
-/// Messages and memories that a preview lists.
+/// Maximum number of messages and memories in a preview.
 const LISTED_MAX: usize = 20;
-/// Characters of each.
+/// Maximum characters of each.
 const LISTED_CHARS_MAX: usize = 80;
 
 pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<Exit, Failure> {
@@ -31,7 +31,7 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     let mut seen = None;
     let (mut is_nothing, mut missing) = (args.ids.is_empty(), Vec::new());
     if let Some(words) = &delete.words {
-        // A preview takes what a deletion takes.
+        // The preview takes the request of the deletion.
         let data: &PreviewData = seen.insert(api.post("/memory/preview", &delete).await?);
         is_nothing = data.is_empty();
         if !args.yes && !desk.json {
@@ -70,11 +70,11 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
         }
     }
     left(desk, &data)?;
-    // A page may have been all that an owner or a session had.
+    // An empty result counts as not found only for words: a page may have been everything that an owner or a session had.
     Ok(Exit::found(missing.is_empty() && !(is_nothing && by_words)))
 }
 
-/// What is deleted, in words: so many memories by their ids, or all that the request says.
+/// Describes the memories to delete: their number if they have ids, else the request.
 fn described(delete: &DeleteRequest, owner: &Owner, ids: usize) -> String {
     let owner = &owner.id;
     let is_part = delete.user_id.is_some() || delete.agent_id.is_some();
@@ -112,7 +112,7 @@ fn report(data: &DeleteData, missing: &[String]) -> Result<(), Failure> {
     missing.iter().try_for_each(|id| say!("not found: {id}"))
 }
 
-/// Lists what stays, with the reasons.
+/// Lists the places that may still have deleted text, with the reasons.
 fn left(desk: &Desk, data: &DeleteData) -> Result<(), Failure> {
     if desk.json || data.left.is_empty() {
         return Ok(());
@@ -124,7 +124,7 @@ fn left(desk: &Desk, data: &DeleteData) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A message in a list, where it has the words.
+/// A message for a list, cut around the words.
 fn message(it: &FoundMessage, words: &str) -> String {
     let day = it.timestamp.get(..10).unwrap_or_default();
     let speaker = it.sender_name.as_ref().or(it.sender_id.as_ref());
@@ -135,7 +135,7 @@ fn message(it: &FoundMessage, words: &str) -> String {
     format!("{day} {speaker}: {text}")
 }
 
-/// Lists the messages next to those that go: they may be about the same person.
+/// Lists the messages next to the deleted ones: they may be about the same person.
 fn beside(data: &PreviewData) -> Result<(), Failure> {
     let messages: Vec<String> = data.beside.iter().map(|it| message(it, "")).collect();
     let kept = [
@@ -145,7 +145,7 @@ fn beside(data: &PreviewData) -> Result<(), Failure> {
     list(messages.len(), kept, &messages)
 }
 
-/// Lists it for a person who is to confirm it.
+/// Lists the messages and memories that a person is to confirm.
 fn show(data: &PreviewData, words: &str) -> Result<(), Failure> {
     let short = |text: &str| around(text, words, LISTED_CHARS_MAX);
     let memory = |it: &DoomedItem| format!("{}: {}", it.kind, short(&it.text));
@@ -218,7 +218,7 @@ async fn by_ids(
     Ok(all)
 }
 
-/// What the options say, without a tenant. A session is everybody's, unless somebody is named.
+/// The request for the options, without a tenant. A session is deleted for all owners, unless the options name one.
 fn request(args: &ForgetArgs, owner: &Owner) -> Result<DeleteRequest, Failure> {
     let is_named = args.whose.user.is_some() || args.whose.agent.is_some();
     let mut delete = DeleteRequest {
@@ -241,7 +241,7 @@ fn request(args: &ForgetArgs, owner: &Owner) -> Result<DeleteRequest, Failure> {
     Ok(delete)
 }
 
-/// Asks a person for confirmation, unless it is given; without a terminal, the answer is no.
+/// Asks a person for confirmation unless `yes`; without a terminal, the answer is no.
 pub(super) fn confirmed(yes: bool, what: &str) -> Result<(), Failure> {
     if yes {
         return Ok(());

@@ -12,7 +12,7 @@ use crate::args::{HistoryArgs, HistoryCommand, LogArgs, TenantArgs};
 use crate::error::{Exit, Failure};
 use crate::output::say;
 
-/// Author of what is no run's.
+/// Author of a change without a run.
 const PERSON: &str = "a person, or another program";
 
 pub(super) async fn history(desk: &Desk, api: &Api, args: HistoryArgs) -> Result<Exit, Failure> {
@@ -27,7 +27,7 @@ pub(super) async fn history(desk: &Desk, api: &Api, args: HistoryArgs) -> Result
     }
 }
 
-/// The changes of a tenant, or of every one.
+/// The changes of one tenant, or of all.
 struct Past<'a> {
     desk: &'a Desk,
     api: &'a Api,

@@ -1,7 +1,7 @@
-//! `quipu hook`: one event of an agent's client in, memory for its model out.
+//! `quipu hook`: reads one event of an agent's client, and prints memory for its model.
 //!
-//! Owns: which event means what, the ids that keep an event from being stored twice, trouble that never reaches the agent. Never:
-//! which memories help (`memory/context`), who wrote what in a prompt (`transcript::spoken`).
+//! Owns: the meaning of each event, the ids that keep an event from being stored twice, and the rule that no failure reaches the
+//! agent. Never: the choice of memories (`memory/context`), or the author of each part of a prompt (`transcript::spoken`).
 
 mod given;
 
@@ -30,30 +30,30 @@ use crate::error::{Exit, Failure};
 use crate::output::say;
 use crate::root::{self, HOOK_LOG};
 
-/// A longer event is not read: a message may have at most a quarter of it.
+/// A longer event is not read: a message may have at most a quarter of its size.
 const EVENT_BYTES_MAX: u64 = 16 << 20;
-/// Tokens of the text that opens a session.
+/// Maximum tokens of the text at the start of a session.
 const OPENING_TOKENS: u32 = 500;
-/// In whose name the model speaks.
+/// Sender of the model's messages.
 const ASSISTANT: &str = "assistant";
 const LOG_BYTES_MAX: u64 = 256 << 10;
 
-/// An event: a JSON object whose fields differ from client to client.
+/// An event: a JSON object with fields that differ from client to client.
 #[derive(Debug)]
 pub(super) struct Event(Value);
 
-/// What an event asks for.
+/// The task of an event.
 #[derive(Debug, PartialEq)]
 enum Deed<'a> {
-    /// Give what opens a session.
+    /// Print memory for the start of a session.
     Open,
-    /// Give memory for a prompt, and store it.
+    /// Print memory for a prompt, and store the prompt.
     Recall(&'a str),
     /// Store an answer.
     Keep(&'a str),
-    /// Make memory of the messages so far, which the client is about to shorten.
+    /// End the segment of the messages so far, because the client is about to compact them.
     Shorten,
-    /// The same at the end of a session.
+    /// End the segment at the end of a session.
     End,
     Nothing,
 }
@@ -69,7 +69,7 @@ impl Event {
         Ok(event)
     }
 
-    /// A field that is text; else empty.
+    /// The text of a field; empty if the field is not text.
     fn text(&self, field: &str) -> &str {
         self.0[field].as_str().unwrap_or_default()
     }
@@ -78,12 +78,12 @@ impl Event {
         self.text("hook_event_name")
     }
 
-    /// The same for the events of one turn, and for an event that comes twice: Claude Code's and Codex's id, Gemini's time.
+    /// Ids that are equal for the events of one turn and for a repeated event: Claude Code's and Codex's id, Gemini's time.
     fn turn(&self) -> [&str; 3] {
         ["prompt_id", "turn_id", "timestamp"].map(|field| self.text(field))
     }
 
-    /// The user whose memory it concerns, in the project of the folder that the agent works in.
+    /// The user, in the project of the folder that the agent works in.
     pub(super) fn whose(&self, args: &AgentArgs) -> OwnerArgs {
         OwnerArgs {
             user: Some(args.user.clone()),
@@ -93,12 +93,12 @@ impl Event {
     }
 
     fn deed(&self) -> Deed<'_> {
-        // What a subagent is asked, no person said.
+        // No person wrote the prompts of a subagent.
         if !self.text("agent_id").is_empty() {
             return Deed::Nothing;
         }
         match self.name() {
-            // A session that goes on still shows what opened it.
+            // A resumed or forked session still has the text of its start.
             "SessionStart" if !matches!(self.text("source"), "resume" | "fork") => Deed::Open,
             "UserPromptSubmit" | "BeforeAgent" => Deed::Recall(self.text("prompt")),
             "Stop" => Deed::Keep(self.text("last_assistant_message")),
@@ -112,7 +112,7 @@ impl Event {
     }
 }
 
-/// Reads an event from standard input and does what it asks for.
+/// Reads an event from standard input and handles it.
 pub(super) fn hook(desk: Desk, args: &AgentArgs) -> Result<Exit, Failure> {
     let mut text = String::new();
     std::io::stdin()
@@ -131,17 +131,17 @@ pub(super) fn hook(desk: Desk, args: &AgentArgs) -> Result<Exit, Failure> {
             .build()?;
         return runtime.block_on(Hook::new(&server, &desk.root, whose).answer(&event));
     }
-    // A person waits at every turn: what else there is to do is done at the end of the session.
+    // A person waits at every turn: other work is done at the end of the session.
     let asks_only = !matches!(event.deed(), Deed::Shorten | Deed::End);
     let desk = Desk { asks_only, ..desk };
     if matches!(event.deed(), Deed::Open | Deed::Recall(_)) {
-        // The answer is counted at the end, by a table that takes as long to read as the search takes.
+        // The answer's tokens are counted at the end, with a table that takes as long to load as the search takes.
         std::thread::spawn(|| context::tokens::Meter::estimate().text("a word"));
     }
     desk.starting(async |api| Hook::new(api, &desk.root, whose).answer(&event).await)
 }
 
-/// The memory that an event concerns.
+/// Handles events with the memory of one user and project.
 pub(super) struct Hook<'a> {
     api: &'a Api,
     root: &'a Path,
@@ -159,7 +159,7 @@ impl<'a> Hook<'a> {
         Self { api, root, whose }
     }
 
-    /// Does what an event asks for, and prints the answer to it.
+    /// Handles an event, and prints the answer to it.
     pub(super) async fn answer(&self, event: &Event) -> Result<Exit, Failure> {
         match event.deed() {
             Deed::Open => {
@@ -181,14 +181,14 @@ impl<'a> Hook<'a> {
                 self.given(event).forget(self.api.clock.now());
                 self.digest(event, false).await?;
             }
-            // A server does the work afterwards; this process ends.
+            // A server extracts after this call; without one, the call waits for the extraction, because this process ends.
             Deed::End => self.digest(event, self.api.is_here()).await?,
             Deed::Keep(_) | Deed::Nothing => {}
         }
         Ok(Exit::Ok)
     }
 
-    /// Prints memory for a prompt, or for the beginning of a session, if there is any.
+    /// Prints memory for a prompt or for the start of a session, if there is any.
     async fn tell(&self, event: &Event, query: Option<&str>, max_tokens: u32) -> Result<(), Failure> {
         let (app_id, project_id) = ids(&self.whose.scope);
         let request = ContextRequest {
@@ -210,7 +210,7 @@ impl<'a> Hook<'a> {
         Ok(self.given(event).add(&told.memory_ids)?)
     }
 
-    /// Stores a message; a second one of the same turn with the same text changes nothing.
+    /// Stores a message; a second message of the same turn with the same text changes nothing.
     async fn keep(&self, event: &Event, role: Role, text: &str) -> Result<(), Failure> {
         let (app_id, project_id) = ids(&self.whose.scope);
         let is_users = role == Role::User;
@@ -232,7 +232,7 @@ impl<'a> Hook<'a> {
         let add = AddRequest {
             app_id,
             project_id,
-            // A server makes memory of it afterwards; without one, the end of the session does.
+            // A server extracts later; without one, the end of the session does.
             defer_extraction: self.api.is_here(),
             ..AddRequest::new(self.session(event), vec![message])
         };
@@ -254,17 +254,17 @@ impl<'a> Hook<'a> {
         self.whose.owner.id.as_str().to_owned()
     }
 
-    /// The client's session, as the proxy would name it.
+    /// The id of the client's session, the same as the proxy's.
     fn session(&self, event: &Event) -> String {
         let session = self.whose.session(&SessionId::new(event.text("session_id")));
         session.as_str().to_owned()
     }
 }
 
-/// The exit of a hook that failed: the agent goes on without memory. The root's log keeps the reason, which is on standard error too.
+/// The exit code of a failed hook: the agent continues without memory. The reason goes to standard error and to the root's log.
 pub(crate) fn excused(root: Option<PathBuf>, failure: &Failure) -> Exit {
     let root = root.or_else(environment::default_root);
-    // Most clients show no standard error.
+    // Most clients do not show standard error.
     if let Some(root) = root.filter(|root| root::check(root).is_ok()) {
         let file = root.join(HOOK_LOG);
         let is_full = file.metadata().is_ok_and(|about| about.len() > LOG_BYTES_MAX);

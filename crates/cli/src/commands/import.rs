@@ -1,4 +1,4 @@
-//! `quipu import`: the conversations of files, remembered one after another; running it again adds only what is new.
+//! `quipu import`: stores the conversations of files one after another; a second run adds only new messages.
 
 mod upload;
 
@@ -26,49 +26,49 @@ use crate::progress;
 
 pub(super) use upload::Uploads;
 
-/// Conversations that may wait between the reader and the API.
+/// Maximum number of conversations that wait between the reader and the API.
 const WAITING_MAX: usize = 16;
-/// Text in one add; far below what a server takes, so that only a single message can be too large.
+/// Bytes of text in one request, far below the server's limit, so that only a single message can be too large.
 const ADD_BYTES_MAX: usize = 4 << 20;
 
-/// How many of the things that were skipped a person is shown by name.
+/// Maximum number of skipped parts that are shown by name.
 const NAMED_MAX: usize = 10;
 
 /// Result of an import.
 #[derive(Debug, Default)]
 pub(super) struct Imported {
     sessions: BTreeSet<SessionKey>,
-    /// What became of its messages.
+    /// Counts of the import's conversations and messages.
     pub(super) counts: ImportProgress,
-    /// Messages that were stored before, in this session or, of an agent's log, in the one that it goes on from.
+    /// Messages that were stored before: in this session or, for an agent's log, in the session that it continues.
     known: usize,
-    /// Whose agents wrote the logs.
+    /// The user of the imported messages.
     user: String,
     /// Also store messages that were deleted before.
     accept_forgotten: bool,
     /// Conversations without a message.
     empty: usize,
     skipped: Vec<Skipped>,
-    /// What happened to records that were not stored as they are, and to how many.
+    /// Kinds of records that were left out or changed, each with their number.
     notes: BTreeMap<String, usize>,
-    /// Files of folders and archives that hold no conversations.
+    /// Files of folders and archives without conversations.
     left_out: Vec<String>,
-    /// Why the first of them that Quipu knows is not read.
+    /// The reason for the first of them with a format that Quipu knows.
     unread: Option<String>,
-    /// Those who spoke, by their ids, with their names.
+    /// The speakers, by id, with their names.
     people: BTreeMap<String, String>,
     failed_tasks: usize,
-    /// Background runs that no server does.
+    /// Background runs that wait because no server runs.
     waiting_runs: usize,
 }
 
 impl Imported {
-    /// Whether not even a record was found that could be left out.
+    /// Whether nothing was found, not even a record to leave out.
     fn is_nothing(&self) -> bool {
         self.counts.conversations + self.empty == 0 && self.skipped.is_empty() && self.notes.is_empty()
     }
 
-    /// Records that were left out or changed, and files that hold no conversations.
+    /// Lines about records that were left out or changed, and about files without conversations.
     fn rest(&self) -> impl Iterator<Item = String> {
         let notes = self.notes.iter().map(|(what, count)| format!("{what}: {count}"));
         let names: Vec<&str> = self.left_out.iter().take(NAMED_MAX).map(String::as_str).collect();
@@ -94,7 +94,7 @@ impl Imported {
         notes.chain(files).chain(strangers)
     }
 
-    /// What an interrupt leaves.
+    /// The status text for an interrupt.
     fn standing(&self) -> String {
         format!(
             "{} stored; run the same command again for the rest",
@@ -108,7 +108,7 @@ impl Imported {
         format!("{messages} of {talks}")
     }
 
-    /// Waits until everything that can be written is, a session after another.
+    /// Writes the memories of each session, one session after another, and waits for them.
     async fn write(&self, api: &Api, mut written: impl FnMut()) -> Result<(), Failure> {
         for session in &self.sessions {
             flush(api, &session.scope, session.session.as_str(), true).await?;
@@ -152,7 +152,7 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
         let rest = imported.unread.take().or_else(|| imported.rest().next());
         return Err(Failure::usage("no conversations were found").hinted(rest));
     }
-    // Keeps the messages before a broken place in the file.
+    // The messages before a broken place in the file are kept.
     let settled = settle(desk, api, &mut imported).await;
     report(desk, &args, &imported)?;
     outcome.and(settled)?;
@@ -161,10 +161,10 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
     ))
 }
 
-/// Sees the bytes that are read, and what came of them.
+/// Receives the number of bytes read, and the result so far.
 pub(super) type Watch<'a> = &'a mut (dyn FnMut(u64, &Imported) + Send);
 
-/// Shows an import on a bar.
+/// Shows the progress of an import on a bar.
 pub(super) fn on(bar: &ProgressBar) -> impl FnMut(u64, &Imported) {
     |read_bytes, imported| {
         bar.set_position(read_bytes);
@@ -172,8 +172,8 @@ pub(super) fn on(bar: &ProgressBar) -> impl FnMut(u64, &Imported) {
     }
 }
 
-/// Reads on a blocking thread and remembers here, so that a long file neither fills memory nor blocks the runtime. A file that
-/// cannot be read fails alone if there are others.
+/// Reads on a blocking thread and stores here, so that a long file neither fills memory nor blocks the runtime. If there are
+/// several files, an unreadable one is skipped.
 pub(super) async fn stream(
     api: &Api,
     sources: Vec<ImportFile>,
@@ -234,7 +234,7 @@ pub(super) async fn stream(
     remembered.and(reading.await?)
 }
 
-/// Remembers a conversation; one that the API refuses is skipped.
+/// Stores a conversation; a conversation that the API refuses is skipped.
 async fn remember(
     api: &Api,
     conversation: ImportedConversation,
@@ -307,7 +307,7 @@ fn bytes_of(message: &MessageItem) -> usize {
     }
 }
 
-/// Waits until everything of the import that can be written is, with a bar.
+/// Writes all memories of the import, with a progress bar, and waits for them.
 pub(super) async fn settle(desk: &Desk, api: &Api, imported: &mut Imported) -> Result<(), Failure> {
     let bar = progress::bar(desk.watched, "writing", imported.sessions.len() as u64);
     imported.write(api, || bar.inc(1)).await?;
@@ -375,7 +375,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
     Ok(())
 }
 
-/// What was not stored as it is, and what was skipped.
+/// Lists the changed, left out and skipped parts.
 fn name_the_rest(imported: &Imported) -> Result<(), Failure> {
     for line in imported.rest() {
         say!("{line}")?;
@@ -393,7 +393,7 @@ fn name_the_rest(imported: &Imported) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The owner and tenant of an import, as another command needs them.
+/// The options of user and tenant for a suggested next command.
 fn options(args: &ImportArgs, user: &str) -> String {
     let given = [
         ("user", user, DEFAULT_USER),

@@ -1,6 +1,6 @@
-//! `quipu init`: connects the agents of this machine with Quipu, and takes that back.
+//! `quipu init`: connects the agents of this machine with Quipu, and undoes that.
 //!
-//! Owns: which clients, what a person sees, and their consent. Never: a client's file; `clients` knows and edits them.
+//! Owns: the choice of clients, the output, and a person's consent. Never: a client's file; `clients` knows and edits them.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use crate::error::{Exit, Failure};
 use crate::output::{self, say};
 use crate::private;
 
-/// The folder of the root that knows what was changed.
+/// Folder in the root with the record of the changes.
 const FOLDER: &str = "init";
 
-/// The machine that clients are connected on.
+/// The machine whose clients are connected.
 #[derive(Debug)]
 pub(super) struct InitPlace {
     pub(super) machine: ClientMachine,
-    /// This program.
+    /// Path of this program.
     pub(super) program: PathBuf,
     pub(super) default_root: PathBuf,
 }
@@ -123,7 +123,7 @@ fn text(path: &Path) -> Result<String, Failure> {
     text.ok_or_else(|| Failure::usage(other()))
 }
 
-/// The server as a program on this machine reaches it.
+/// Address of the server for programs on this machine.
 fn server(listen: &str) -> String {
     let address = listen.parse::<SocketAddr>().ok();
     match address.filter(|address| address.ip().is_unspecified()) {
@@ -180,7 +180,7 @@ fn connect(
     Ok(exit)
 }
 
-/// Whether a person agrees, beforehand or when asked; a program is asked nothing.
+/// Whether a person agrees, by `--yes` or when asked; a program is not asked.
 fn agreed(desk: &Desk, args: &InitArgs, ask: Confirm<'_>, question: &str) -> Result<bool, Failure> {
     Ok(args.yes || (!desk.json && ask(question)?))
 }
@@ -234,7 +234,7 @@ fn undo(desk: &Desk, args: &InitArgs, store: &mut ChangeStore, ask: Confirm<'_>)
         }
         undone.push(json!({"file": file.file, "undone": problem.is_none(), "problem": problem}));
     }
-    // Nothing but `init` was in a root that was never used.
+    // The folder of an unused root has only `init` in it, and goes too.
     std::fs::remove_dir(&desk.root).ok();
     desk.tell(&json!({"files": undone}), || {
         if files.is_empty() || !is_agreed {

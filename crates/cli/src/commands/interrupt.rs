@@ -1,18 +1,18 @@
-//! Ctrl-C: work ends where it is, and a person reads what stands.
+//! Ctrl-C: the work stops, and the output says what is stored.
 //!
-//! Owns: the words, and when they are said. Never: undoing. All that was acknowledged stays.
+//! Owns: the text, and the time of printing it. Never: undoing. Everything acknowledged stays.
 
 use super::Desk;
 use crate::error::{Exit, Failure};
 use crate::output;
 use parking_lot::Mutex;
 
-/// What stands if the command is interrupted now.
+/// The status text for an interrupt at this moment.
 #[derive(Debug, Default)]
 pub(crate) struct WhatStands(Mutex<String>);
 
 impl WhatStands {
-    /// Replaces the words of the last step.
+    /// Replaces the text of the last step.
     pub(super) fn now(&self, words: String) {
         *self.0.lock() = words;
     }
@@ -25,7 +25,7 @@ impl WhatStands {
     }
 }
 
-/// Does the work until it ends or a person interrupts it.
+/// Runs the work until it ends or a person interrupts it.
 pub(super) async fn unless_interrupted(
     desk: &Desk,
     work: impl Future<Output = Result<Exit, Failure>>,
@@ -38,14 +38,14 @@ pub(super) async fn unless_interrupted(
                 error: anyhow::anyhow!(desk.standing.words()),
                 hint: None,
             };
-            // Now, because closing may take a moment.
+            // Printed here, before the API closes, because closing may take a moment.
             output::failure(&failure, desk.json);
             Ok(Exit::Interrupted)
         }
     }
 }
 
-/// Closes in order; a second interrupt ends the process at once, and the next one resumes its work.
+/// Closes in order; a second interrupt ends the process at once, and the next process resumes its work.
 pub(super) async fn close(closing: impl Future<Output = ()>) {
     tokio::select! {
         () = closing => {}
@@ -58,7 +58,7 @@ mod tests {
     use super::WhatStands;
 
     #[test]
-    fn the_last_words_count() {
+    fn the_last_status_text_is_printed() {
         let standing = WhatStands::default();
         assert_eq!(standing.words(), "interrupted");
         standing.now("2 messages are stored".to_owned());

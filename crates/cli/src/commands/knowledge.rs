@@ -1,4 +1,4 @@
-//! `quipu knowledge`: documents, kept and found.
+//! `quipu knowledge`: stores documents and searches them.
 
 use std::path::{Path as FilePath, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::error::{Exit, Failure};
 use crate::output::say;
 use crate::progress;
 
-/// How many documents a page lists.
+/// Documents of a page in a list.
 const PAGE_SIZE: u32 = 50;
 
 pub(super) async fn knowledge(desk: &Desk, api: &Api, args: KnowledgeArgs) -> Result<Exit, Failure> {
@@ -82,7 +82,7 @@ impl Library<'_> {
         self.desk.tell(&json!({"documents": all}), || Ok(()))
     }
 
-    /// A file as it is uploaded; one that is too large is not read.
+    /// The upload form of a file; a file that is too large is not read.
     fn form(&self, file: &FilePath, fields: &[(&str, Option<String>)]) -> Result<Form, Failure> {
         let shown = file.display();
         let unread = |error| Failure::usage(format!("cannot read `{shown}`: {error}"));

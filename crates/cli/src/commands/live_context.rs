@@ -14,7 +14,7 @@ use crate::args::{LiveArgs, LiveContext, LiveOf};
 use crate::error::{Exit, Failure};
 use crate::output::say;
 
-/// How many characters of a message a table shows.
+/// Maximum characters of a message in a table.
 const EXCERPT_CHARS_MAX: usize = 100;
 
 pub(super) async fn run(desk: &Desk, api: &Api, command: &LiveContext) -> Result<Exit, Failure> {
@@ -94,7 +94,7 @@ async fn show(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> 
     })
 }
 
-/// A line for each figure of a conversation.
+/// One line for each figure of a conversation.
 fn lines(stats: &ContextStatsData, archives: &ArchivesData) -> Vec<String> {
     let mut lines = Vec::new();
     let mut row = |what: &str, text: String| lines.push(format!("{what:<16} {text}"));
@@ -153,7 +153,7 @@ fn lines(stats: &ContextStatsData, archives: &ArchivesData) -> Vec<String> {
     lines
 }
 
-/// The figures as code-buddy words them, for those who chose its preset.
+/// The figures in code-buddy's format, for the preset `codebuddy`.
 fn codebuddy_metrics(stats: &ContextStatsData) -> String {
     let last = stats.last_compaction.as_deref().unwrap_or("Never");
     let (summaries, tokens, peak) = (stats.summaries, stats.summaries_tokens, stats.messages_peak);
@@ -175,7 +175,7 @@ async fn compact(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failur
     desk.tell(&data, || say!("{}", compacted(&data)))
 }
 
-/// The result of a compaction, for people.
+/// The result of a compaction as text.
 fn compacted(data: &CompactData) -> String {
     let (before, after) = (data.tokens_before, data.tokens_after);
     if after < before {

@@ -1,9 +1,9 @@
 //! `quipu mcp`: memory for an agent that starts this program, on standard input and output.
 //!
-//! Owns: when the root is open. Never: the protocol (`mcp`).
+//! Owns: the times at which the root is open. Never: the protocol (`mcp`).
 //!
-//! An agent keeps this process for hours and calls a tool now and then. So the root is open only around calls: between
-//! them other agents, commands and a server can have it, and each call asks the server if there is one by then.
+//! An agent keeps this process for hours and calls a tool now and then. So the root is open only during calls: between calls,
+//! other agents, commands and a server can open it, and each call asks the server if one runs by then.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,7 +21,8 @@ use crate::args::AgentArgs;
 use crate::clock::SystemClock;
 use crate::error::{Exit, Failure};
 
-/// How long the root stays open for the next call: calls at the same time open it once. Other processes wait longer for it.
+/// The root stays open this long after a call, so that simultaneous calls open it once. Other processes wait longer than that for
+/// it.
 const LINGER: Duration = Duration::from_millis(100);
 
 pub(super) fn mcp(desk: Desk, args: &AgentArgs) -> Result<Exit, Failure> {
@@ -49,12 +50,12 @@ pub(super) fn mcp(desk: Desk, args: &AgentArgs) -> Result<Exit, Failure> {
     ended
 }
 
-/// The machine's time, for the door.
+/// The machine's time, for the MCP door.
 pub(super) fn now(clock: Arc<dyn Clock>) -> Now {
     Arc::new(move || clock.now())
 }
 
-/// The API of a root that is opened when a request comes, and closed when none has come for a while.
+/// The API of a root that opens for a request, and closes after a while without one.
 #[derive(Debug, Clone)]
 struct Root(Arc<RootParts>);
 
@@ -114,7 +115,7 @@ impl Root {
         }
     }
 
-    /// Closes the root whenever it is not used.
+    /// Closes the root whenever it is unused.
     async fn rest(&self) -> Infallible {
         loop {
             self.0.used.notified().await;

@@ -93,7 +93,7 @@ pub(super) async fn flush(api: &Api, scope: &Scope, session: &str, wait: bool) -
     api.post("/memory/flush", &flush).await
 }
 
-/// The wire's word for one of its own enums.
+/// The serialized name of an enum value.
 pub(super) fn word(value: &impl serde::Serialize) -> Result<String, Failure> {
     match serde_json::to_value(value)? {
         Value::String(word) => Ok(word),
@@ -101,12 +101,12 @@ pub(super) fn word(value: &impl serde::Serialize) -> Result<String, Failure> {
     }
 }
 
-/// A scope as requests name it.
+/// A scope in the fields of a request.
 pub(super) fn ids(scope: &Scope) -> (Option<String>, Option<String>) {
     (Some(scope.app.to_string()), Some(scope.project.to_string()))
 }
 
-/// An owner as requests name it: `user_id` or `agent_id`.
+/// An owner in the fields of a request: `user_id` or `agent_id`.
 pub(super) fn named(owner: &Owner) -> (Option<String>, Option<String>) {
     let id = Some(owner.id.to_string());
     match owner.kind {
@@ -154,7 +154,7 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
     Ok(Exit::Ok)
 }
 
-/// The owner, and a question to their memory, what holds for them in all projects too.
+/// The owner, and a search of their memory, including facts that hold in all projects.
 fn question(whose: &OwnerArgs, query: &str) -> (Owner, SearchRequest) {
     let (owner, scope) = (whose.owner(), &whose.scope);
     let (user_id, agent_id) = named(&owner);
@@ -170,7 +170,7 @@ fn question(whose: &OwnerArgs, query: &str) -> (Owner, SearchRequest) {
 pub(super) async fn ask(desk: &Desk, api: &Api, args: AskArgs) -> Result<Exit, Failure> {
     let (owner, about) = question(&args.whose, &args.question.join(" "));
     let request = SearchRequest {
-        // As many as a turn of a conversation chooses from.
+        // The same numbers that a turn of a conversation chooses from.
         top_k: 12,
         include_messages: 40,
         include_sure: true,
@@ -188,7 +188,7 @@ pub(super) async fn ask(desk: &Desk, api: &Api, args: AskArgs) -> Result<Exit, F
     Ok(Exit::found(reply.is_some()))
 }
 
-/// Nothing is found of a name that nobody has.
+/// Prints a note if no owner has this name, as the reason for an empty result.
 pub(super) async fn tell_if_nobody(api: &Api, owner: &Owner) -> Result<(), Failure> {
     let OwnersData { owners } = api.get("/owners").await?;
     if owners.iter().any(|known| known.id == owner.id.as_str()) {
@@ -241,7 +241,7 @@ async fn one(desk: &Desk, api: &Api, scope: &Scope, owner: &Owner, id: &str) -> 
     desk.tell(&found, || output::memory(&found))
 }
 
-/// An id as the API knows it; people may leave the owner out, as files do.
+/// The full id for the API; people may omit the owner, as files do.
 pub(super) fn whole_id(owner: &Owner, id: &str) -> String {
     let is_bare = ["ep_", "af_", "fs_", "pf_", "ac_", "sk_"]
         .iter()

@@ -1,4 +1,4 @@
-//! `quipu model fetch`: a local model, downloaded, run once, and the configuration that uses it.
+//! `quipu model fetch`: downloads a local model, runs it once, and prints the configuration that uses it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::progress;
 const SAMPLE: &str = "The red bicycle was sold to a friend.";
 const QUESTION: &str = "Who bought the bicycle?";
 
-/// What a model is for.
+/// Use of a model.
 enum ModelUse {
     Embedding(Arc<dyn Embedder>),
     Rerank(Arc<dyn Reranker>),
@@ -36,7 +36,7 @@ pub(super) fn fetch_model(desk: &Desk, id: &str) -> Result<Exit, Failure> {
 
 async fn fetch(desk: &Desk, hub: &Hub, id: &str) -> Result<Exit, Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    // A folder is found from anywhere.
+    // An absolute path works from any current folder.
     let (folder, is_new, name) = if Path::new(id).is_dir() {
         let name = std::fs::canonicalize(id)?.display().to_string();
         (PathBuf::from(id), false, name)
@@ -68,7 +68,7 @@ async fn fetch(desk: &Desk, hub: &Hub, id: &str) -> Result<Exit, Failure> {
     })
 }
 
-/// The folder of a hub's model, and whether it was not there before.
+/// The folder of a hub model, and whether it was downloaded now.
 async fn downloaded(
     desk: &Desk,
     hub: &Hub,
@@ -87,7 +87,7 @@ async fn downloaded(
     Ok((folder?, is_new.into_inner()))
 }
 
-/// A model that ends in a score is a reranker, any other an embedding model.
+/// A model with a score head is a reranker, any other an embedding model.
 fn open(folder: &Path, id: &str) -> Result<ModelUse, OpenError> {
     match CrossEncoder::open(folder) {
         Ok(reranker) => Ok(ModelUse::Rerank(Arc::new(reranker))),
@@ -99,7 +99,7 @@ fn open(folder: &Path, id: &str) -> Result<ModelUse, OpenError> {
     }
 }
 
-/// The section of the configuration that names such a model, and one forward pass in words.
+/// The section of the configuration for such a model, and a description of one forward pass.
 async fn run(kind: &ModelUse) -> Result<(&'static str, String), Failure> {
     let (section, result, is_sound) = match kind {
         ModelUse::Embedding(embedder) => {

@@ -1,10 +1,10 @@
 //! `quipu restore`: a root from a backup.
 //!
-//! Owns: that nothing is written before the whole backup was read and found to be as it was written, and that a root
-//! is there as a whole or not at all. Never: the backup's form (`archive`).
+//! Owns: that nothing is written before the whole backup was read and verified, and that a root appears completely or not at all.
+//! Never: the backup's format (`archive`).
 //!
-//! The root is made in a folder beside it, index included, and gets its name at the end. An interrupt leaves that
-//! folder, which no command opens and the next restore removes.
+//! The root is built in a folder next to it, index included, and gets its name at the end. An interrupt leaves that folder, which
+//! no command opens and the next restore removes.
 
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -26,7 +26,7 @@ use crate::output::say;
 use crate::private;
 use crate::root::unfinished;
 
-/// What to do where no folder can be made beside the root and get its name.
+/// The remedy if no folder can be created next to the root and renamed.
 const ELSEWHERE: &str = "restore into a new folder on the same disk with --root DIR, and move it there";
 
 pub(super) fn restore(desk: &Desk, folder: &Path) -> Result<Exit, Failure> {
@@ -65,7 +65,7 @@ pub(super) fn restore(desk: &Desk, folder: &Path) -> Result<Exit, Failure> {
     Ok(Exit::done(health.problems.is_empty()))
 }
 
-/// Makes the root, and what became of its index; an error leaves no root.
+/// Builds the root; returns the state of its index. An error leaves no root.
 fn made(
     desk: &Desk,
     archive: &Archive,
@@ -87,12 +87,12 @@ fn made(
         Ok(built)
     };
     made().inspect_err(|_| {
-        // If this fails, the next restore removes it.
+        // If this fails, the next restore removes the folder.
         fs::remove_dir_all(&beside.path).ok();
     })
 }
 
-/// The folder that becomes the root. Its lock keeps another restore out.
+/// The folder that becomes the root. Its lock excludes other restores.
 struct RestoreFolder {
     path: PathBuf,
     _lock: File,
@@ -128,7 +128,7 @@ impl RestoreFolder {
         })
     }
 
-    /// In one step, after everything below is on disk.
+    /// Renames the folder to the root in one step, after everything below is on disk.
     fn become_the_root(&self, root: &Path) -> Result<(), Failure> {
         sync_folders(&self.path)?;
         let refused = || format!("cannot rename `{}` to `{}`", self.path.display(), root.display());
@@ -139,7 +139,7 @@ impl RestoreFolder {
     }
 }
 
-/// The lock of a folder. Some file systems lock no folder: there, nothing keeps two restores apart.
+/// Locks a folder. Some file systems cannot lock folders: there, two restores are not kept apart.
 fn locked(path: &Path) -> Result<File, Failure> {
     let folder = File::open(path).with_context(|| format!("cannot open `{}`", path.display()))?;
     match folder.try_lock() {
@@ -150,7 +150,7 @@ fn locked(path: &Path) -> Result<File, Failure> {
     }
 }
 
-/// Makes the names in a folder and in all folders below durable.
+/// Syncs the names in a folder, and in all folders below, to disk.
 fn sync_folders(folder: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -164,7 +164,7 @@ fn sync_folders(folder: &Path) -> std::io::Result<()> {
     sync_folder(folder)
 }
 
-/// Builds the index, and looks what is there.
+/// Builds the index, and returns its result and the health.
 async fn rebuilt(desk: &Desk) -> Result<(SyncedData, HealthData), Failure> {
     let api = Api::open(desk).await?;
     let synced = api.post("/index/rebuild", &NOTHING).await;

@@ -1,6 +1,6 @@
-//! `quipu review`: what Quipu believes of a person, a line each, and the person's word on it.
+//! `quipu review`: the statements that Quipu believes about a person, one line each, and the person's verdicts.
 //!
-//! Owns: the questions and the letters that answer them. Never: what an answer does; the server does it.
+//! Owns: the questions and the letters that answer them. Never: the effect of an answer; the server has it.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, IsTerminal};
@@ -16,7 +16,7 @@ use crate::args::{ReviewArgs, VerdictArg};
 use crate::error::{Exit, Failure};
 use crate::output::{date, say};
 
-/// What the letters mean.
+/// The meaning of the letters.
 const LETTERS: &str = "  k  it is true
   w  it never was, or it is about somebody else
   g  it was said in a game or a story, as was all of that conversation
@@ -86,7 +86,7 @@ impl Reviewing<'_> {
         })
     }
 
-    /// Asks a person about one statement after the other, until there is no more, or `q`.
+    /// Asks a person about one statement after another, until none is left, or until `q`.
     async fn ask(&self, data: ReviewData, skip: usize, limit: u8) -> Result<Exit, Failure> {
         let mut left: VecDeque<BelievedItem> = data.statements.into();
         left.retain(|one| matches!(one.belief, Belief::Fact | Belief::Again | Belief::Doubt));
@@ -120,7 +120,7 @@ impl Reviewing<'_> {
             };
             if let Some(verdict) = verdict {
                 told(verdict, &self.answer(&one.id, verdict).await?)?;
-                // An answer may be about others of them, too.
+                // An answer may change other statements, too.
                 let now = self.shown(skip, limit).await?.statements;
                 left.retain(|one| now.iter().any(|other| other.id == one.id));
             }
@@ -128,7 +128,7 @@ impl Reviewing<'_> {
         say!("nothing more to ask").map(|()| Exit::Ok)
     }
 
-    /// Shows the other statements of the conversation, which a game takes back too, and asks.
+    /// Shows the other statements of the conversation, which the verdict on a game removes too, and asks.
     async fn agrees(
         &self,
         one: &BelievedItem,

@@ -63,7 +63,7 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// The server that has the root, as a failure of another one.
+/// The failure of starting a second server: the root has one already.
 fn served_already(root: &Path, address: SocketAddr) -> Failure {
     let failure = Failure::in_use(format!("{} is served already: http://{address}", root.display()));
     failure.hint("use that server, or stop it first")
@@ -107,7 +107,7 @@ async fn until_signal(
     }
 }
 
-/// What a person can do now: the page, the model servers, and whose memory requests mean.
+/// Prints the next steps: the page, the model servers, and the default user of requests.
 fn told(desk: &Desk, upstream: Option<&str>, bound: SocketAddr) -> Result<(), Failure> {
     let config = &desk.loaded.config;
     let configured = config.proxy.upstreams.iter().map(|keys| &*keys.base_url);
@@ -125,11 +125,11 @@ fn told(desk: &Desk, upstream: Option<&str>, bound: SocketAddr) -> Result<(), Fa
     }
 }
 
-/// What a full or read-only disk does not allow at the start: it is done when there is room.
+/// The parts of the start that a full or read-only disk prevents; they are finished when the disk accepts writes.
 #[derive(Debug, Default)]
 struct LateStart {
     runs: bool,
-    /// Until the last request is answered, commands beside this process ask it.
+    /// While it exists, commands next to this process ask the server; it lasts until the last request is answered.
     notice: Option<Notice>,
     is_told: bool,
 }
@@ -180,10 +180,10 @@ impl LateStart {
     }
 }
 
-/// How often to see whether the start can be finished.
+/// Interval between attempts to finish the start.
 const LATE_LOOK: Duration = Duration::from_secs(2);
 
-/// How often to see whether the configuration changed.
+/// Interval between checks of the configuration.
 const CONFIGURATION_LOOK: Duration = Duration::from_secs(5);
 
 /// Applies the configuration of background runs whenever its file changes.
@@ -203,7 +203,7 @@ async fn follow(desk: &Desk, world: &World) -> Infallible {
     }
 }
 
-/// Ends with SIGINT or SIGTERM; it listens from the call on, so that no earlier signal ends the process.
+/// Completes on SIGINT or SIGTERM. It listens from the call on, so that no earlier signal ends the process.
 pub(super) fn signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
     let heard = |kind| signal(kind).expect("a process may handle its signals");
@@ -227,7 +227,7 @@ fn settings(root: &Path, config: &Config, key: &str) -> Result<GatewaySettings, 
         body_bytes_max: config.server.body_mebibytes_max << 20,
         upload_bytes_max: config.knowledge.upload_mebibytes_max << 20,
         upload_folder: Some(root.to_owned()),
-        // The other half is for the work after the last request.
+        // The other half is for work after the last request.
         shutdown: Duration::from_secs(u64::from(config.server.shutdown_seconds)) / 2,
         user_headers: headers.map(|name| name.to_ascii_lowercase()).collect(),
         ..GatewaySettings::default()

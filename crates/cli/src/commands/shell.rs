@@ -17,7 +17,7 @@ pub(super) fn completions(shell: Shell) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// A page for the program and one for each command.
+/// Writes one page for the program and one for each command.
 pub(super) fn manual(folder: &Path) -> Result<Exit, Failure> {
     clap_mangen::generate_to(Cli::command(), folder)?;
     Ok(Exit::Ok)

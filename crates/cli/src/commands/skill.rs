@@ -1,6 +1,6 @@
 //! `quipu skill`: an agent's skills, and their approval by a person.
 //!
-//! Owns: naming a skill as people do. Never: making or changing one.
+//! Owns: finding a skill by the name that people use. Never: creating or changing one.
 
 use gateway::wire::{GetData, GetRequest, MemoryType, SkillItem, SortField};
 use model::text::counted;
@@ -14,7 +14,7 @@ use crate::args::{SkillArgs, SkillCommand};
 use crate::error::{Exit, Failure};
 use crate::output::say;
 
-/// Skills that are asked for at a time.
+/// Skills in one request.
 const PAGE_SIZE: i64 = 100;
 
 pub(super) async fn skill(desk: &Desk, api: &Api, args: SkillArgs) -> Result<Exit, Failure> {

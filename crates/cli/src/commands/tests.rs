@@ -1,4 +1,4 @@
-//! Commands as they are typed, on a root with a real vault, ledger and history; the index is in memory.
+//! Command lines on a root with a real vault, ledger and history; the index is in memory.
 
 use std::io;
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::error::{Exit, Failure};
 use crate::output::tests::SAID;
 use crate::world::World;
 
-/// What is logged.
+/// The text of the log.
 #[derive(Clone, Default)]
 pub(super) struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -66,7 +66,7 @@ pub(super) fn desk(root: &Path, variables: &[(&str, &str)]) -> Desk {
     }
 }
 
-/// What the last of several commands came to.
+/// The result of the last of several commands.
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) exit: Exit,
@@ -79,7 +79,7 @@ impl Told {
     }
 }
 
-/// A line's words as a shell takes them; what stands between quotation marks is one.
+/// The words of a line as a shell splits them; text between quotation marks is one word.
 fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for (at, part) in line.split('"').enumerate() {
@@ -122,7 +122,7 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
 }
 
 #[tokio::test]
-async fn everybody_with_memory_is_listed_with_counts() {
+async fn every_user_with_memory_is_listed_with_counts() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let nobody = typed(&desk, &["status users"]).await.expect("it answers").said;
@@ -145,7 +145,7 @@ async fn everybody_with_memory_is_listed_with_counts() {
     let object = typed(&desk, &["users --json"]).await.expect("it answers").json();
     assert_eq!(object["owners"][0]["id"], "ana");
     assert!(object["owners"][0]["memories"].as_u64() >= Some(1), "{object}");
-    // What is in no file yet counts too.
+    // Messages that are in no file yet count too.
     let told = ["add --user eve --project boat I-row.", "status users"];
     let said = typed(&desk, &told).await.expect("it answers").said;
     let eves = said
@@ -159,7 +159,7 @@ async fn everybody_with_memory_is_listed_with_counts() {
 }
 
 #[tokio::test]
-async fn what_was_just_added_is_found_word_for_word() {
+async fn a_message_is_found_verbatim_right_after_it_was_added() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     typed(&desk, &["add --user ana I-adopted-a-parrot-named-Kiko."])
@@ -185,7 +185,7 @@ async fn what_was_just_added_is_found_word_for_word() {
 }
 
 #[tokio::test]
-async fn words_need_no_quotation_marks_and_a_name_that_nobody_has_is_said() {
+async fn words_need_no_quotation_marks_and_an_unknown_name_is_reported() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let lines = [
@@ -266,7 +266,7 @@ async fn the_readmes_questions_are_answered() {
 }
 
 #[tokio::test]
-async fn what_is_believed_is_listed_and_answered_by_a_bare_id() {
+async fn statements_are_listed_for_review_and_answered_by_a_bare_id() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let add = ["add I live in Porto. --flush", "--json review"];
@@ -299,7 +299,7 @@ async fn what_is_believed_is_listed_and_answered_by_a_bare_id() {
 }
 
 #[tokio::test]
-async fn a_listing_says_how_to_see_the_rest() {
+async fn a_listing_names_the_command_for_the_next_page() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let told = "add I live in Porto. I work as a cook in a school. --flush";
@@ -329,7 +329,7 @@ async fn a_profile_is_listed() {
 }
 
 #[tokio::test]
-async fn events_are_listed_and_shown_and_not_called_upcoming() {
+async fn events_are_listed_and_shown_without_the_word_upcoming() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let said =
@@ -347,9 +347,9 @@ async fn events_are_listed_and_shown_and_not_called_upcoming() {
     assert!(shown.contains("Oslo") && shown.contains("\nfrom 20"), "{shown}");
 }
 
-/// Planted: an `EverOS` root taken for Quipu's own Markdown.
+/// Planted: taking an `EverOS` root for Quipu's own Markdown.
 #[test]
-fn a_root_of_everos_is_no_export_of_ours() {
+fn an_everos_root_is_not_an_export_of_quipu() {
     let root = TempDir::new().expect("a folder");
     let folder = root.path();
     std::fs::create_dir_all(folder.join("default_app/default_project/users")).expect("folders");
@@ -360,7 +360,7 @@ fn a_root_of_everos_is_no_export_of_ours() {
 }
 
 #[test]
-fn the_demo_refuses_what_it_cannot_give() {
+fn the_demo_refuses_json_output() {
     let root = TempDir::new().expect("a folder");
     let desk = Desk {
         json: true,
@@ -374,7 +374,7 @@ fn the_demo_refuses_what_it_cannot_give() {
 const LISBON: &str = "add --flush \"I live in Lisbon.\"";
 
 #[tokio::test]
-async fn runs_are_asked_for_listed_and_counted() {
+async fn runs_are_started_listed_and_counted() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let told = typed(&desk, &["runs"]).await.expect("it lists");
@@ -411,7 +411,7 @@ async fn runs_are_asked_for_listed_and_counted() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_run_is_said_and_has_its_exit_code() {
+async fn a_strategy_that_cannot_run_is_reported_with_its_exit_code() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let unknown = typed(&desk, &["runs start nobody"])
@@ -442,7 +442,7 @@ async fn what_cannot_be_run_is_said_and_has_its_exit_code() {
         .await
         .expect("it runs");
     assert_eq!(told.exit, Exit::Ok);
-    // A folder stands where a page would.
+    // A folder has the name of a page.
     let page = root.path().join("memory/default/default/users/me/USER.md");
     std::fs::create_dir_all(page).expect("a folder");
     let told = typed(
@@ -490,7 +490,7 @@ fn draft(owner: &Owner, id: &str, name: &str) -> Entry {
     }
 }
 
-/// A world whose agent has a draft of this name and id.
+/// A world with an agent that has drafts of these names and ids.
 async fn with_skill(desk: &Desk, drafts: &[(&str, &str)]) -> World {
     let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
     let world = world.expect("it opens");
@@ -507,7 +507,7 @@ async fn with_skill(desk: &Desk, drafts: &[(&str, &str)]) -> World {
 }
 
 #[tokio::test]
-async fn a_fact_tells_where_it_holds() {
+async fn a_fact_is_shown_with_the_project_where_it_holds() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let name = |name| Name::parse(name).expect("a name");
@@ -567,7 +567,7 @@ async fn a_skill_is_listed_shown_and_judged() {
 }
 
 #[test]
-fn the_log_has_no_requests_of_agents_whatever_its_filter() {
+fn the_log_has_no_agent_requests_under_any_filter() {
     #[derive(Clone, Default)]
     struct Log(std::sync::Arc<parking_lot::Mutex<Vec<u8>>>);
     impl std::io::Write for Log {

@@ -1,6 +1,6 @@
-//! `quipu token`: creates, lists and revokes tokens, with a running server or without.
+//! `quipu token`: creates, lists and revokes tokens, with or without a running server.
 //!
-//! Owns: what is printed. Never: how tokens are kept (`tokens`).
+//! Owns: the output. Never: the storage of tokens (`tokens`).
 
 use ports::Clock;
 use serde_json::json;
@@ -34,7 +34,7 @@ fn create(desk: &Desk, purpose: &TokenPurpose) -> Result<Exit, Failure> {
     }
     let mut object = shown(&token);
     object["token"] = secret.as_str().into();
-    // Alone, for `TOKEN=$(quipu token create …)`.
+    // The secret alone on its line, for `TOKEN=$(quipu token create …)`.
     desk.tell(&object, || say!("{secret}"))
 }
 
@@ -68,7 +68,7 @@ fn revoke(desk: &Desk, id: &str) -> Result<Exit, Failure> {
     })
 }
 
-/// What a token opens, in words.
+/// Describes the access that a token gives.
 fn opens(token: &IssuedToken) -> String {
     let purpose = &token.purpose;
     let user = purpose.user.as_deref().unwrap_or("every user");

@@ -21,9 +21,9 @@ use crate::output::{self, TableCell, Tone, say};
 use crate::progress;
 use crate::serving::LEDGER;
 
-/// How often to ask how far work is.
+/// Interval between checks of progress.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long to wait for what became of tasks that are tried again.
+/// Maximum wait for the results of retried tasks.
 const RETRY_WAIT: Duration = Duration::from_secs(10);
 
 pub(super) async fn rebuild(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
@@ -38,7 +38,7 @@ pub(super) async fn rebuild(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
     told(desk, "rebuilt", &synced?)
 }
 
-/// Rebuilds the index, and shows how far it is.
+/// Rebuilds the index, and shows the progress.
 pub(super) async fn rebuilt(api: &Api, bar: &ProgressBar) -> Result<SyncedData, Failure> {
     let mut rebuilding = std::pin::pin!(api.post("/index/rebuild", &NOTHING));
     loop {
@@ -54,7 +54,7 @@ pub(super) async fn rebuilt(api: &Api, bar: &ProgressBar) -> Result<SyncedData, 
     }
 }
 
-/// Before the root is open: makes the memory folder that is there the ledger's.
+/// Before the root opens: makes the present memory folder the ledger's folder.
 pub(super) fn accept(desk: &Desk) -> Result<(), Failure> {
     if SqliteLedger::is_open(&desk.root.join(LEDGER)) {
         let failure = Failure::in_use("--accept-missing: another quipu process is using this root");
@@ -65,7 +65,7 @@ pub(super) fn accept(desk: &Desk) -> Result<(), Failure> {
 
 pub(super) async fn sync(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
     let synced = api.post("/index/sync", &NOTHING).await?;
-    // Opening the root, and a server, read changes by themselves: the sync may find none left.
+    // Opening the root reads changed files already, and so does a server: the sync may find none.
     if !desk.json {
         let health = api.health().await?;
         let files = counted(health.files, "Markdown file", "Markdown files");
@@ -166,7 +166,7 @@ fn row(owner: &OwnerItem) -> [TableCell; 8] {
     ]
 }
 
-/// Shows where the other failed tasks are.
+/// Prints how to see the other failed tasks.
 fn more(scope: &ScopeArgs, page: &TaskPageData, health: &HealthData) -> Result<(), Failure> {
     if page.total > page.items.len() {
         say!("… and {} more here", page.total - page.items.len())?;
@@ -230,7 +230,7 @@ fn is_open(task: &TaskItem) -> bool {
     matches!(task.status, TaskStatus::Queued | TaskStatus::Processing)
 }
 
-/// In one word, where it is not a sentence.
+/// The health of the index as one word, unless it is a sentence.
 fn index_word(health: &str) -> &str {
     match health {
         word @ ("ready" | "fresh") => word,
@@ -238,7 +238,7 @@ fn index_word(health: &str) -> &str {
     }
 }
 
-/// What programs read of the health as it is.
+/// Fields of the health that the JSON output passes on unchanged.
 const FIELDS: &str = "problems files broken_files index tasks runs open_sessions buffered_messages redacted near_limit chat_model \
     model_answers rebuilding";
 

@@ -1,4 +1,4 @@
-//! A backup of files with any name, and from a disk that takes no writes.
+//! A backup of files with names of any bytes, and from a read-only disk.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,7 +20,7 @@ fn said(root: &Path, lines: &[&str]) -> Told {
 }
 
 #[test]
-fn a_name_that_is_not_utf8_is_backed_up_and_restored() {
+fn a_file_name_that_is_not_utf8_is_backed_up_and_restored() {
     let place = TempDir::new().expect("a folder");
     let [source, folder, root] = ["source", "backup", "root"].map(|name| place.path().join(name));
     let was = said(&source, &["add --flush I-keep-bees.", "--json history log"]).json();
@@ -46,7 +46,7 @@ fn a_name_that_is_not_utf8_is_backed_up_and_restored() {
     }
 }
 
-/// How the machine may let a test mount.
+/// Commands that may let a test mount a disk on this machine.
 const WAYS: [&[&str]; 3] = [
     &["unshare", "--user", "--map-root-user", "--mount"],
     &["unshare", "--mount"],
@@ -54,7 +54,7 @@ const WAYS: [&[&str]; 3] = [
 ];
 
 #[test]
-fn a_root_on_a_read_only_disk_is_backed_up_and_tells_its_history() {
+fn a_root_on_a_read_only_disk_is_backed_up_and_shows_its_history() {
     let place = TempDir::new().expect("a folder");
     let run = |way: &[&str], more: &[&OsStr]| {
         let mut command = Command::new(way[0]);
@@ -79,7 +79,7 @@ fn a_root_on_a_read_only_disk_is_backed_up_and_tells_its_history() {
 
 #[test]
 fn backs_up_from_a_read_only_disk_in_the_current_folder() {
-    // Only the process of the test above, which may mount, has a marker in its current folder.
+    // Only the child process of the test above, which may mount, has a marker in its current folder.
     if !Path::new("child").exists() {
         return;
     }

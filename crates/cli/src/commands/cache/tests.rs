@@ -1,4 +1,4 @@
-//! The tables, and the data as it came.
+//! The tables, and the unchanged data.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ fn request(at: &str, prompt_tokens: u64, class: Option<&str>) -> RequestItem {
     }
 }
 
-/// As the route gives it, also of a server that tells nothing of its cache.
+/// An answer of the route, including a server that reports nothing about its cache.
 fn measured() -> Value {
     let classes = ["first", "extension", "tail_injection"].map(|class| (class.to_owned(), 1));
     let data = CacheData {
@@ -86,13 +86,13 @@ async fn shown(data: &Value, as_json: bool) -> String {
 }
 
 #[tokio::test]
-async fn programs_get_the_data_as_it_came() {
+async fn json_output_is_the_unchanged_data_of_the_server() {
     let shown = shown(&measured(), true).await;
     assert_eq!(serde_json::from_str::<Value>(&shown).expect("JSON"), measured());
 }
 
 #[tokio::test]
-async fn people_get_a_line_for_each_request_with_its_reason_in_words() {
+async fn text_output_has_a_line_for_each_request_with_its_reason() {
     expect![[r"
         http://127.0.0.1:8080
           3 requests, 9000 prompt tokens: 6000 cached, 3000 evaluated; 67 % of the tokens hit, 50 % of the requests extend

@@ -1,4 +1,4 @@
-//! Talks with a server that says what a test wrote.
+//! Chats with a server that sends scripted answers.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::serving::{LEDGER, Notice};
 
 pub(crate) mod fake;
 
-/// What a talk showed.
+/// The output of a chat.
 struct Talked {
     exit: Exit,
     out: String,
@@ -48,7 +48,7 @@ fn parsed(arguments: &[&str]) -> ChatArgs {
     }
 }
 
-/// Types lines into a talk.
+/// Types lines into a chat.
 async fn typed(server: &Fake, arguments: &[&str], viewer: Viewer, lines: &[&str]) -> Talked {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut report = |failure: &Failure| {
@@ -122,7 +122,7 @@ async fn every_turn_sends_the_whole_conversation() {
 }
 
 #[tokio::test]
-async fn programs_get_one_object_a_line() {
+async fn json_output_is_one_object_a_line() {
     let script = vec![
         answer(&["a\n", "b"], &usage(10, 4, 2), NAMED),
         body(500, &json!({"error": {"message": "no\nroom"}})),
@@ -150,7 +150,7 @@ async fn programs_get_one_object_a_line() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_in_a_line_and_the_talk_goes_on() {
+async fn a_refusal_is_printed_in_a_line_and_the_chat_continues() {
     let script = vec![
         body(
             503,
@@ -178,7 +178,7 @@ async fn a_refusal_is_told_in_a_line_and_the_talk_goes_on() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_torn_is_told_and_what_was_shown_stays() {
+async fn a_cut_off_answer_is_reported_and_its_shown_text_stays() {
     let script = vec![torn(&["Half an"]), answer(&["Whole."], &usage(1, 0, 1), "")];
     let talked = talk(script, &[], Viewer::Pipe, &["a", "b"]).await;
     assert_eq!(talked.out, "Half an\nWhole.\n");
@@ -190,7 +190,7 @@ async fn an_answer_that_is_torn_is_told_and_what_was_shown_stays() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_gone_is_a_failure_of_each_message() {
+async fn a_stopped_server_fails_each_message() {
     let mut server = Fake::start(Vec::new()).await;
     server.ended().await;
     let talked = typed(&server, &[], Viewer::Pipe, &["a", "b"]).await;
@@ -200,7 +200,7 @@ async fn a_server_that_is_gone_is_a_failure_of_each_message() {
 }
 
 #[tokio::test]
-async fn a_new_conversation_knows_nothing_of_the_last() {
+async fn a_new_conversation_starts_with_an_empty_history() {
     let ok = || answer(&["Yes."], &usage(5, 0, 1), NAMED);
     let lines = ["a", "/new", "b", "c"];
     let talked = talk(
@@ -217,7 +217,7 @@ async fn a_new_conversation_knows_nothing_of_the_last() {
 }
 
 #[tokio::test]
-async fn no_answer_commands_a_terminal_and_a_pipe_gets_it_as_it_is() {
+async fn control_characters_reach_a_pipe_but_not_a_terminal() {
     let delta = |delta: Value| json!({"choices": [{"delta": delta}]});
     let script = || {
         vec![events(&[
@@ -234,7 +234,7 @@ async fn no_answer_commands_a_terminal_and_a_pipe_gets_it_as_it_is() {
     assert_eq!(talked.out, "Tea\x1b]52;c;bad\x07!\n");
 }
 
-/// Runs `quipu` as a process would, beside the server that has its root.
+/// Runs `quipu` in this process, next to the server that has the root.
 fn run(arguments: &[&str], script: Vec<Scripted>) -> (Exit, Vec<Asked>) {
     let runtime = super::runtime().expect("a runtime");
     let server = runtime.block_on(fake::Fake::start(script));
@@ -254,7 +254,7 @@ fn quipu(root: &Path, arguments: &[&str]) -> Exit {
 }
 
 #[test]
-fn the_command_finds_the_server_and_ends_with_what_it_was_told_to_say() {
+fn the_command_finds_the_server_sends_its_messages_and_exits() {
     let ok = || answer(&["Yes."], &usage(1, 0, 1), NAMED);
     let (exit, asked) = run(&["chat", "--message", "a", "--message", "b"], vec![ok(), ok()]);
     assert_eq!(exit, Exit::Ok);
@@ -272,7 +272,7 @@ fn the_command_finds_the_server_and_ends_with_what_it_was_told_to_say() {
 }
 
 #[test]
-fn without_a_server_the_commands_say_how_to_start_one() {
+fn without_a_server_the_commands_explain_how_to_start_one() {
     let root = tempfile::tempdir().expect("a folder");
     let desk = desk(root.path(), &[]);
     let failure = Api::of_server(&desk).expect_err("there is none");
@@ -288,7 +288,7 @@ fn without_a_server_the_commands_say_how_to_start_one() {
 }
 
 #[test]
-fn the_command_cache_asks_the_same_server() {
+fn the_cache_command_asks_the_same_server() {
     let data = json!({"request_id": "r", "data": {"upstreams": [], "conversations": []}});
     let (exit, asked) = run(
         &["context", "cache", "--json", "--conversation", "c 1"],

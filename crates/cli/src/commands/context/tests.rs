@@ -12,7 +12,7 @@ use crate::commands::Desk;
 use crate::commands::tests::desk;
 use crate::output::tests::SAID;
 
-/// A talk with an old decision and an old failure among much that does not matter.
+/// A conversation with an old decision and an old failure among many unimportant messages.
 fn talk() -> NamedTempFile {
     let user = |text: String| json!({"role": "user", "content": text});
     let assistant = |text: &str| json!({"role": "assistant", "content": text});
@@ -52,7 +52,7 @@ fn said(file: &NamedTempFile, options: &str) -> String {
 }
 
 #[test]
-fn scores_say_why_the_old_preset_keeps_a_message() {
+fn scores_explain_why_the_old_preset_keeps_a_message() {
     let file = talk();
     let rows = said(&file, "--budget 1200 --policy codebuddy --scores");
     let lines: Vec<&str> = rows.lines().collect();
@@ -79,7 +79,7 @@ fn scores_say_why_the_old_preset_keeps_a_message() {
 }
 
 #[test]
-fn a_weight_of_the_score_can_be_another_and_the_report_has_the_messages_statistics() {
+fn score_weights_can_be_set_and_the_report_has_message_statistics() {
     let file = talk();
     let weights = "--budget 1200 --policy codebuddy --scores --weight decision=0.5 --weight recency=0";
     let rows = said(&file, weights);
@@ -96,14 +96,14 @@ fn a_weight_of_the_score_can_be_another_and_the_report_has_the_messages_statisti
 }
 
 #[test]
-fn our_policy_goes_by_age() {
+fn the_quipu_policy_goes_by_age_and_not_by_score() {
     let rows = said(&talk(), "--budget 1200 --scores");
     let decision = rows.lines().find(|line| line.contains(" m1 ")).expect("a row");
     assert!(decision.contains("decision     0.905 left "), "{decision}");
 }
 
 #[test]
-fn the_old_preset_keeps_ten_messages_and_what_matters_and_the_first_lines_of_the_rest() {
+fn the_old_preset_keeps_ten_messages_and_important_ones_and_first_lines_of_the_rest() {
     let file = talk();
     let shown = said(&file, "--budget 1200 --policy codebuddy");
     assert!(

@@ -1,4 +1,4 @@
-//! `quipu doctor` on roots that are well and roots that are not.
+//! `quipu doctor` on healthy and unhealthy roots.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -33,14 +33,14 @@ async fn checked(desk: &Desk, home: &Path) -> (Exit, String) {
     (exit, SAID.take())
 }
 
-/// An address that nothing listens on.
+/// An address without a listener.
 fn free() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").to_string()
 }
 
 #[tokio::test]
-async fn a_root_that_is_well_has_no_problem_and_an_unused_one_is_not_made() {
+async fn a_healthy_root_has_no_problem_and_a_missing_root_is_not_created() {
     let home = TempDir::new().expect("a folder");
     let root = home.path().join("root");
     let listen = free();
@@ -149,7 +149,7 @@ async fn a_running_server_is_asked_and_its_version_compared() {
 }
 
 #[tokio::test]
-async fn clients_programs_are_started_and_servers_counted() {
+async fn programs_of_clients_are_started_and_servers_counted() {
     let home = TempDir::new().expect("a folder");
     let put = |name: &str, text: &str| {
         let file = home.path().join(name);
@@ -218,7 +218,7 @@ fn model_server(status: &'static str, body: &'static str) -> String {
 }
 
 #[tokio::test]
-async fn a_model_server_is_asked_what_it_is() {
+async fn a_model_server_is_probed_for_its_kind() {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let mut report = CheckReport::default();
     let props = r#"{"default_generation_settings": {"n_ctx": 8192}, "total_slots": 2, "build_info": "b1", "data": []}"#;
@@ -258,7 +258,7 @@ async fn a_model_server_is_asked_what_it_is() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_read_is_a_problem() {
+fn an_unreadable_configuration_is_a_problem() {
     SAID.take();
     let failure = Failure::usage("`quipu.toml`: unknown key `lisen`, did you mean `listen`?");
     assert_eq!(unconfigured(failure, false).expect("is shown"), Exit::Failed);
@@ -274,7 +274,7 @@ fn a_configuration_that_cannot_be_read_is_a_problem() {
 }
 
 #[test]
-fn a_model_server_is_described_by_what_decides_about_its_memory() {
+fn a_model_server_is_described_by_dialect_window_and_cache() {
     let probed = Probed {
         kind: None,
         window_tokens: None,

@@ -1,4 +1,4 @@
-//! `quipu forget` as it is typed: whose memory it is, what it says before and after, and that there was nothing.
+//! `quipu forget` on the command line: the owner, the output before and after, and the case without a match.
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -9,7 +9,7 @@ use crate::error::Exit;
 use crate::output::tests::SAID;
 
 #[tokio::test]
-async fn words_are_those_of_the_default_user() {
+async fn words_are_searched_in_the_default_users_memory() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let lines = ["add Dario-sails.", "add He-sings.", "forget --words dario"];
@@ -34,7 +34,7 @@ async fn words_are_those_of_the_default_user() {
 }
 
 #[tokio::test]
-async fn where_there_is_nothing_nobody_is_asked_and_it_is_said() {
+async fn without_a_match_there_is_a_message_and_no_confirmation() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     typed(&desk, &["add --flush I-sail."])
@@ -55,7 +55,7 @@ async fn where_there_is_nothing_nobody_is_asked_and_it_is_said() {
         assert!(told.said.starts_with(&said), "{line}: {}", told.said);
         assert_eq!(told.exit, exit, "{line}");
     }
-    // A line of a page is something.
+    // A line of a page counts as a match.
     let page = root.path().join("memory/default/default/users/me/USER.md");
     std::fs::write(page, "# Me\n\nZaphod is a friend.\n").expect("is written");
     let asked = typed(&desk, &["forget --words Zaphod"]).await;
@@ -67,7 +67,7 @@ async fn where_there_is_nothing_nobody_is_asked_and_it_is_said() {
 }
 
 #[tokio::test]
-async fn a_whole_memory_is_that_of_one_project_and_the_others_stay() {
+async fn deleting_everything_of_one_project_keeps_the_other_projects() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let (boat, bike) = ("--user ana --project boat", "--user ana");
@@ -95,7 +95,7 @@ async fn a_whole_memory_is_that_of_one_project_and_the_others_stay() {
 }
 
 #[test]
-fn what_would_go_is_shown_where_it_has_the_words() {
+fn the_preview_shows_each_message_around_the_words() {
     let long = format!(
         "{} a\u{1b}sk Dario about it.",
         "We talked of the weather.".repeat(9)
@@ -128,7 +128,7 @@ fn what_would_go_is_shown_where_it_has_the_words() {
 }
 
 #[test]
-fn several_memories_stay_and_one_stays() {
+fn the_report_has_singular_and_plural_for_rewritten_memories() {
     for (rewritten_count, told) in [
         (1, "1 memory lost some of its messages and stays\n"),
         (4, "4 memories lost some of their messages and stay\n"),
@@ -144,7 +144,7 @@ fn several_memories_stay_and_one_stays() {
 }
 
 #[tokio::test]
-async fn what_a_deletion_leaves_is_named_with_the_reason() {
+async fn remains_of_a_deletion_are_listed_with_the_reason() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let add = "add --flush --session s1 The-alarm-code-is-Zebra-4711.";
@@ -182,10 +182,10 @@ async fn what_a_deletion_leaves_is_named_with_the_reason() {
     assert_eq!(again["left"].as_array().map(Vec::len), Some(2), "{again}");
 }
 
-/// No call takes such a path: the rest is deleted all the same.
+/// No system call accepts such a long path: everything else is deleted all the same.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_path_that_is_too_deep_is_named_and_keeps_nothing_else() {
+async fn a_path_that_is_too_deep_is_named_and_everything_else_is_deleted() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let adds = [

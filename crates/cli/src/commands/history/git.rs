@@ -1,6 +1,6 @@
 //! `quipu history log --as git`: the history as a stream for `git fast-import`.
 //!
-//! Owns: the stream's form. Never: what the history has.
+//! Owns: the format of the stream. Never: the content of the history.
 
 use gateway::wire::history::{ChangeItem, ChangedBy, HistoryData, PastData, PastFileItem};
 
@@ -8,12 +8,12 @@ use super::{PERSON, Past, who};
 use crate::error::{Exit, Failure};
 use crate::output::say;
 
-/// As many as one answer has.
+/// Changes in one request; the API's maximum.
 const CHANGES: usize = 1_000;
 const QUIPU: &str = "Quipu";
 
 impl Past<'_> {
-    /// A commit for each change, the oldest first, after one with what stood there before.
+    /// Prints one commit for each change, the oldest first, after a commit with the files from before the first change.
     pub(super) async fn stream(&self) -> Result<Exit, Failure> {
         let mut changes: Vec<ChangeItem> = Vec::new();
         loop {
@@ -45,7 +45,7 @@ impl Past<'_> {
         Ok(Exit::Ok)
     }
 
-    /// A commit after the last one, with the files of a change as they were after it.
+    /// Prints the commit of a change on top of the last one, with the change's files as they were after it.
     async fn commit(&self, change: &ChangeItem) -> Result<(), Failure> {
         let ChangeItem { id, at, subject, .. } = change;
         let author = match change.by {

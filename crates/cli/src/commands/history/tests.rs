@@ -1,4 +1,4 @@
-//! Log, diff, undo and audit on a root with a real vault and its real ledger; the index is in memory.
+//! Log, diff, undo and audit on a root with a real vault and a real ledger; the index is in memory.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -20,7 +20,7 @@ async fn changes(desk: &Desk) -> Vec<Value> {
     log["changes"].as_array().expect("a list").clone()
 }
 
-/// Every plain file below a folder, but for what a vault keeps for itself.
+/// Every plain file below a folder, except the files that a vault keeps for itself.
 fn files(root: &FilePath) -> Vec<PathBuf> {
     let (mut folders, mut files) = (vec![root.join("memory")], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -44,7 +44,7 @@ fn has(root: &FilePath, word: &str) -> bool {
     files(root).iter().any(|path| text(path).contains(word))
 }
 
-/// A person writes another word in every file that has the one.
+/// Replaces a word by another in every file that has it, as a person would.
 fn by_hand(root: &FilePath, from: &str, to: &str) {
     for path in files(root) {
         let text = std::fs::read_to_string(&path).expect("text");
@@ -54,7 +54,7 @@ fn by_hand(root: &FilePath, from: &str, to: &str) {
     }
 }
 
-/// What `git` says in a repository.
+/// The output of `git` in a repository.
 fn git(repository: &FilePath, args: &[&str], input: &str) -> String {
     let mut git = Command::new("git");
     git.arg("-C").arg(repository).args(args);
@@ -68,7 +68,7 @@ fn git(repository: &FilePath, args: &[&str], input: &str) -> String {
     String::from_utf8(done.stdout).expect("text")
 }
 
-/// How often each line was added, less how often it was taken out; without the beginning of files.
+/// For each line, the times it was added less the times it was removed; without the heads of files.
 fn net(diff: &str) -> BTreeMap<String, i32> {
     let mut net = BTreeMap::new();
     for line in diff
@@ -88,7 +88,7 @@ fn net(diff: &str) -> BTreeMap<String, i32> {
 }
 
 #[tokio::test]
-async fn a_batch_is_recorded_shown_and_taken_back() {
+async fn a_batch_is_recorded_shown_and_undone() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     typed(&desk, &["add --flush a-violin"])
@@ -121,7 +121,7 @@ async fn a_batch_is_recorded_shown_and_taken_back() {
 }
 
 #[tokio::test]
-async fn a_history_that_is_off_tells_what_it_has_and_forgets_it() {
+async fn a_disabled_history_shows_old_changes_and_forgets_deleted_memories() {
     let root = TempDir::new().expect("a folder");
     typed(&desk(root.path(), &[]), &["add --flush a-violin"])
         .await
@@ -145,7 +145,7 @@ async fn a_history_that_is_off_tells_what_it_has_and_forgets_it() {
 }
 
 #[tokio::test]
-async fn what_programs_read_of_a_history_is_json() {
+async fn history_commands_print_json_for_programs() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     typed(&desk, &["add --flush a-violin"])
@@ -178,7 +178,7 @@ async fn what_programs_read_of_a_history_is_json() {
     }
 }
 
-/// Random changes by Quipu, by hand and by undo, and words that are forgotten.
+/// Random changes by Quipu, by hand and by undo, and deleted text.
 async fn change_at_random(desk: &Desk, seed: usize) {
     let root = desk.root.as_path();
     let words = ["amber", "basil", "cedar", "dahlia", "elder", "fennel"];
@@ -198,7 +198,7 @@ async fn change_at_random(desk: &Desk, seed: usize) {
             4 => {
                 let made = changes(desk).await;
                 if let Some(run) = made.iter().find_map(|change| change["run_id"].as_str()) {
-                    // One that was undone, or whose entries somebody changed, is refused.
+                    // A run that was undone, or whose entries somebody changed, is refused.
                     drop(typed(desk, &[&format!("history undo {run}")]).await);
                 }
             }
@@ -211,7 +211,7 @@ async fn change_at_random(desk: &Desk, seed: usize) {
     typed(desk, &["sync"]).await.expect("synced");
 }
 
-/// What git has of a commit is what the history has of a change.
+/// Compares a commit in git with the history's change.
 async fn check_commit(desk: &Desk, there: &FilePath, commit: &str, change: &Value) {
     let text = |key: &str| change[key].as_str().unwrap_or_default();
     let [hash, author, at, told] = commit.splitn(4, '\t').collect::<Vec<_>>()[..] else {
@@ -241,9 +241,9 @@ async fn check_commit(desk: &Desk, there: &FilePath, commit: &str, change: &Valu
     }
 }
 
-/// Random changes, piped into the real git, are the same there: author, time, reason, lines, files.
+/// Random changes, piped into the real git, arrive unchanged: author, time, reason, lines, files.
 #[tokio::test]
-async fn git_shows_what_the_history_has() {
+async fn git_has_the_same_changes_as_the_history() {
     if Command::new("git").arg("--version").output().is_err() {
         eprintln!("skipped: there is no git");
         return;
@@ -280,7 +280,7 @@ async fn git_shows_what_the_history_has() {
                 .expect("text");
             let now = std::fs::read_to_string(root.path().join("memory").join(path)).expect("text");
             let shown = git(there.path(), &["show", &format!("HEAD:{path}")], "");
-            // An entry that was taken out leaves its blank line in the file.
+            // A removed entry leaves its blank line in the file.
             let [shown, now] = [&shown, &now].map(|text| text.lines().filter(|line| !line.is_empty()));
             assert!(shown.eq(now), "{path}");
         }

@@ -1,4 +1,4 @@
-//! The memories that each session was given, so that none is given twice while the model sees it.
+//! The memories that each session received, so that a session receives none twice while the model sees it.
 //!
 //! Owns: a file of ids for each session, in the root. Never: when a model no longer sees them.
 
@@ -13,10 +13,10 @@ use prefix::Digest;
 use crate::private;
 
 const FOLDER: &str = "hooks";
-/// A session that was quiet for so long is given its memories again.
+/// A session without an event for this long receives its memories again.
 const KEPT: Duration = Duration::from_hours(30 * 24);
 
-/// The memories that one session was given.
+/// The memories that one session received.
 #[derive(Debug)]
 pub(super) struct Given(PathBuf);
 
@@ -26,7 +26,7 @@ impl Given {
         Self(root.join(FOLDER).join(name))
     }
 
-    /// Ids of at most so many memories, the newest ones.
+    /// The newest ids, at most `max`.
     pub(super) fn ids(&self, max: usize) -> Vec<String> {
         let text = fs::read_to_string(&self.0).unwrap_or_default();
         text.lines().rev().take(max).map(str::to_owned).collect()
@@ -39,7 +39,7 @@ impl Given {
         file.write_all(lines.as_bytes())
     }
 
-    /// Forgets the session's memories, and those of sessions that nobody continues.
+    /// Deletes the session's ids, and the ids of sessions without an event for [`KEPT`].
     pub(super) fn forget(&self, now: Timestamp) {
         fs::remove_file(&self.0).ok();
         let now = Duration::from_millis(now.millis().unsigned_abs());

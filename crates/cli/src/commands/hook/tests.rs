@@ -1,4 +1,4 @@
-//! Events of the clients, as they send them, on a root with a real vault and ledger; the index is in memory.
+//! Events as the clients send them, on a root with a real vault and ledger; the index is in memory.
 
 use clap::Parser;
 use gateway::{Gateway, GatewaySettings};
@@ -30,7 +30,7 @@ impl Stage {
         }
     }
 
-    /// The answer to an event, as the client reads it.
+    /// The hook's answer to an event, parsed.
     async fn after(&self, event: Value) -> Value {
         let event = Event::parse(&event.to_string()).expect("an event");
         SAID.take();
@@ -44,7 +44,7 @@ impl Stage {
         serde_json::from_str(&said).expect("one JSON object")
     }
 
-    /// The messages of a session, each with its role.
+    /// The stored messages of a session, each with its role.
     async fn stored(&self, session: &str) -> Vec<(String, String)> {
         let search = json!({"user_id": "me", "query": "boat Marula", "include_messages": 100,
             "filters": {"session_id": session}});
@@ -88,7 +88,7 @@ fn context(answer: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn what_one_session_said_the_next_one_is_given_and_a_greeting_gets_nothing() {
+async fn the_next_session_receives_a_memory_and_a_greeting_receives_none() {
     let stage = Stage::new().await;
     assert_eq!(
         stage.after(prompt("s1", "My boat is called Marula.")).await,
@@ -118,7 +118,7 @@ async fn what_one_session_said_the_next_one_is_given_and_a_greeting_gets_nothing
 }
 
 #[tokio::test]
-async fn a_session_is_given_a_memory_once_until_it_is_shortened() {
+async fn a_session_receives_a_memory_once_until_it_is_compacted() {
     let stage = Stage::new().await;
     stage.after(prompt("s1", "My boat is called Marula.")).await;
     let ask = prompt("s2", "What is my boat called?");
@@ -145,7 +145,7 @@ async fn a_session_is_given_a_memory_once_until_it_is_shortened() {
 }
 
 #[tokio::test]
-async fn a_turn_is_stored_once_in_the_persons_words_and_nothing_of_a_subagent() {
+async fn a_turn_is_stored_once_in_the_persons_words_without_subagents() {
     let stage = Stage::new().await;
     let wrapped = "<system-reminder>Be brief about the boat.</system-reminder>\nMy boat is called Marula.";
     let said = prompt("s1", wrapped);
@@ -191,7 +191,7 @@ async fn a_turn_is_stored_once_in_the_persons_words_and_nothing_of_a_subagent() 
 }
 
 #[tokio::test]
-async fn a_long_session_without_a_server_is_stored_whole() {
+async fn a_long_session_without_a_server_is_stored_completely() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, true).await;
@@ -211,7 +211,7 @@ async fn a_long_session_without_a_server_is_stored_whole() {
 }
 
 #[tokio::test]
-async fn a_session_begins_with_the_latest_ones_and_a_compaction_makes_memory_first() {
+async fn a_session_starts_with_the_latest_sessions_and_is_extracted_before_a_compaction() {
     let stage = Stage::new().await;
     let start =
         |source: &str| json!({"session_id": "s2", "hook_event_name": "SessionStart", "source": source});
@@ -251,7 +251,7 @@ async fn a_session_begins_with_the_latest_ones_and_a_compaction_makes_memory_fir
 }
 
 #[tokio::test]
-async fn beside_a_server_the_root_is_not_opened_and_a_dead_servers_address_misleads_nobody() {
+async fn a_hook_asks_a_running_server_and_ignores_the_address_of_a_dead_one() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     assert!(
@@ -290,7 +290,7 @@ async fn beside_a_server_the_root_is_not_opened_and_a_dead_servers_address_misle
 }
 
 #[test]
-fn trouble_is_written_down_and_the_agent_goes_on() {
+fn a_failure_is_logged_and_the_agent_continues() {
     let root = TempDir::new().expect("a folder");
     for text in [
         "",
@@ -313,7 +313,7 @@ fn trouble_is_written_down_and_the_agent_goes_on() {
 }
 
 #[test]
-fn a_full_log_begins_anew() {
+fn a_full_log_starts_again() {
     let root = TempDir::new().expect("a folder");
     let file = root.path().join(HOOK_LOG);
     std::fs::write(&file, vec![b'x'; 300 << 10]).expect("it is written");
@@ -330,7 +330,7 @@ fn plugin(client: &str, file: &str) -> String {
 }
 
 #[test]
-fn the_plugins_have_one_skill_this_version_and_events_that_mean_something() {
+fn the_plugins_have_one_skill_this_version_and_known_events() {
     let skill = plugin("claude-code", "skills/quipu-memory/SKILL.md");
     for client in ["codex", "gemini", "opencode", "openclaw"] {
         assert_eq!(plugin(client, "skills/quipu-memory/SKILL.md"), skill, "{client}");

@@ -1,4 +1,4 @@
-//! `quipu import` as it is typed: titles, what is new, what is skipped and said.
+//! `quipu import` on the command line: titles, new messages, skipped parts and the output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::error::Exit;
 use crate::output::tests::SAID;
 use crate::world::World;
 
-/// A ChatGPT conversation of these messages, said a minute apart.
+/// A ChatGPT conversation of these messages, one minute apart.
 fn conversation(id: &str, title: &str, said: &[&str]) -> String {
     let mut mapping = String::from("\"root\": {\"parent\": null, \"message\": null}");
     for (at, text) in said.iter().enumerate() {
@@ -47,7 +47,7 @@ fn export(folder: &Path, name: &str, conversations: &[String]) -> PathBuf {
     path
 }
 
-/// The episodes of the default user, as they stand in their files.
+/// The text of the default user's episode files.
 fn episodes(root: &Path) -> String {
     let folder = root.join("memory/default/default/users/me/episodes");
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
@@ -62,7 +62,7 @@ fn episodes(root: &Path) -> String {
 }
 
 #[tokio::test]
-async fn an_episode_has_its_conversations_title() {
+async fn an_episode_has_the_title_of_its_conversation() {
     let (root, folder) = (
         TempDir::new().expect("a folder"),
         TempDir::new().expect("a folder"),
@@ -101,7 +101,7 @@ async fn an_episode_has_its_conversations_title() {
 }
 
 #[tokio::test]
-async fn the_same_export_again_adds_nothing_and_a_grown_one_what_is_new() {
+async fn the_same_export_adds_nothing_and_a_grown_one_adds_new_messages() {
     let (root, folder) = (
         TempDir::new().expect("a folder"),
         TempDir::new().expect("a folder"),
@@ -138,7 +138,7 @@ async fn the_same_export_again_adds_nothing_and_a_grown_one_what_is_new() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_skipped_counted_and_named() {
+async fn unreadable_parts_are_skipped_counted_and_named() {
     let (root, folder) = (
         TempDir::new().expect("a folder"),
         TempDir::new().expect("a folder"),
@@ -181,7 +181,7 @@ async fn what_cannot_be_read_is_skipped_counted_and_named() {
 }
 
 #[tokio::test]
-async fn an_import_says_what_is_made_later_only_where_no_server_does_it() {
+async fn waiting_background_runs_are_reported_only_without_a_server() {
     let (root, folder) = (
         TempDir::new().expect("a folder"),
         TempDir::new().expect("a folder"),
@@ -195,7 +195,7 @@ async fn an_import_says_what_is_made_later_only_where_no_server_does_it() {
     let said = typed(&desk, &lines).await.expect("it is read").said;
     assert!(!said.contains("quipu runs start"), "nothing waits: {said}");
 
-    // The same API as a server that has the root gives it.
+    // The same API, as the server of the root would provide it.
     let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
     let api = Api::here(world.expect("it opens"));
     let server = Api::of(api.client.clone(), api.clock.clone(), api.zone.clone());
@@ -217,7 +217,7 @@ async fn an_import_says_what_is_made_later_only_where_no_server_does_it() {
 }
 
 #[tokio::test]
-async fn a_root_that_was_filed_in_another_zone_stays_as_it_is() {
+async fn a_root_with_dates_of_another_zone_stays_unchanged() {
     let root = TempDir::new().expect("a folder");
     let zone = |name: &str| {
         fs::write(
@@ -234,7 +234,7 @@ async fn a_root_that_was_filed_in_another_zone_stays_as_it_is() {
     .expect("it is remembered");
     let before = episodes(root.path());
     let folder = root.path().join("memory/default/default/users/me/episodes");
-    // It is read again.
+    // The file is read again.
     fs::write(folder.join("2024-05-08.md"), &before).expect("is written");
     zone("Asia/Tokyo").expect("is written");
     let lines = [
@@ -267,7 +267,7 @@ async fn a_root_that_was_filed_in_another_zone_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn what_was_forgotten_is_left_out_of_the_next_import_and_counted() {
+async fn deleted_messages_are_left_out_of_the_next_import_and_counted() {
     let (root, folder) = (
         TempDir::new().expect("a folder"),
         TempDir::new().expect("a folder"),
@@ -374,7 +374,7 @@ async fn an_export_keeps_its_user_and_its_tenant() {
 }
 
 #[tokio::test]
-async fn a_hint_says_what_can_be_read_and_what_was() {
+async fn the_hint_names_the_readable_format_and_the_imported_part() {
     let (root, folder) = (
         TempDir::new().expect("a folder"),
         TempDir::new().expect("a folder"),
@@ -397,7 +397,7 @@ async fn a_hint_says_what_can_be_read_and_what_was() {
     }
 }
 
-/// A session of Codex: its own first record, then what it has of others, then what was said in it.
+/// A Codex session: its own first record, then the records copied from other sessions, then its own messages.
 fn codex(folder: &Path, id: &str, hour: u32, records: &[&str]) -> PathBuf {
     let meta = format!(
         "{{\"timestamp\":\"2026-06-01T{hour}:00:00.000Z\",\"type\":\"session_meta\",\"payload\":{{\"id\":\"{id}\",\"cwd\":\"/p\"}}}}"
@@ -415,7 +415,7 @@ const TRAIN: [&str; 3] = [
 ];
 
 #[tokio::test]
-async fn a_session_that_goes_on_from_another_adds_only_the_rest() {
+async fn a_session_that_continues_another_adds_only_new_messages() {
     let (root, folder) = (
         TempDir::new().expect("a folder"),
         TempDir::new().expect("a folder"),
@@ -452,7 +452,7 @@ async fn a_session_that_goes_on_from_another_adds_only_the_rest() {
 }
 
 #[tokio::test]
-async fn a_fork_with_new_times_is_known_by_the_session_that_it_names() {
+async fn a_fork_with_new_times_is_recognised_by_its_parent_session() {
     let (root, folder) = (
         TempDir::new().expect("a folder"),
         TempDir::new().expect("a folder"),
@@ -477,7 +477,7 @@ async fn a_fork_with_new_times_is_known_by_the_session_that_it_names() {
 }
 
 #[tokio::test]
-async fn a_resumed_session_of_claude_code_adds_only_the_rest() {
+async fn a_resumed_claude_code_session_adds_only_new_messages() {
     let (root, folder) = (
         TempDir::new().expect("a folder"),
         TempDir::new().expect("a folder"),
@@ -519,7 +519,7 @@ async fn a_resumed_session_of_claude_code_adds_only_the_rest() {
 }
 
 #[tokio::test]
-async fn a_file_of_which_nothing_was_read_is_no_success_and_the_receipt_counts_what_was_left_out() {
+async fn a_file_without_messages_fails_and_left_out_records_are_counted() {
     let (root, folder) = (
         TempDir::new().expect("a folder"),
         TempDir::new().expect("a folder"),
@@ -564,7 +564,7 @@ async fn a_file_of_which_nothing_was_read_is_no_success_and_the_receipt_counts_w
 }
 
 #[tokio::test]
-async fn a_chat_in_which_the_user_does_not_speak_names_those_who_do() {
+async fn a_chat_without_the_user_names_its_speakers() {
     let (root, folder) = (
         TempDir::new().expect("a folder"),
         TempDir::new().expect("a folder"),

@@ -1,4 +1,4 @@
-//! Imports from the page: a file that a browser sent, read as the command reads it.
+//! Imports from the page: reads a file that a browser sent, as `quipu import` does.
 //!
 //! Owns: the folder of such files, and their progress. Never: a format.
 
@@ -16,10 +16,10 @@ use crate::error::Failure;
 use crate::import::{Defaults, ImportFile, sources};
 use crate::private;
 
-/// Its name in the root.
+/// Name of the folder in the root.
 const FOLDER: &str = "uploads";
 
-/// Imports what the page received.
+/// Imports the files that the page received.
 #[derive(Debug)]
 pub(in crate::commands) struct Uploads {
     folder: PathBuf,
@@ -28,7 +28,8 @@ pub(in crate::commands) struct Uploads {
 }
 
 impl Uploads {
-    /// For a root of this process. Uploads of an earlier one go, unless its disk is read-only: their import ended with it.
+    /// The uploads of one root in this process. Uploads of an earlier process are removed, because their import ended with it,
+    /// unless the disk is read-only.
     pub(in crate::commands) fn of(root: &Path, clock: Arc<dyn Clock>, zone: Zone) -> io::Result<Self> {
         let folder = root.join(FOLDER);
         if folder.exists() {
@@ -56,7 +57,7 @@ impl Importer for Uploads {
     }
 }
 
-/// The file by the name that the browser gave it.
+/// A text with the browser's name of the file in place of its path.
 fn named(job: &ImportJob, text: &str) -> String {
     let folder = job.file.parent().map(|folder| format!("{}/", folder.display()));
     folder.map_or_else(|| text.to_owned(), |folder| text.replace(&folder, ""))

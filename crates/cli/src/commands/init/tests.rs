@@ -1,4 +1,4 @@
-//! `quipu init` in a home of its own.
+//! `quipu init` in a home folder of its own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::args::{Cli, Command};
 use crate::commands::tests::desk;
 use crate::output::tests::SAID;
 
-/// A home with some clients, and a root that is not the default one.
+/// A home folder with some clients, and a root that is not the default one.
 struct Home {
     folder: TempDir,
     place: InitPlace,
@@ -42,7 +42,7 @@ impl Home {
         Self { folder, place }
     }
 
-    /// Types a command and answers each question by the first letters of its client.
+    /// Runs a command line and agrees to each question that contains `agrees_to`; empty: to none.
     fn typed(&self, line: &str, agrees_to: &str) -> (Result<Exit, Failure>, String) {
         let cli = Cli::parse_from(std::iter::once("quipu").chain(line.split_whitespace()));
         let Command::Init(args) = cli.command else {
@@ -80,7 +80,7 @@ impl Home {
 }
 
 #[test]
-fn init_connects_what_is_installed_and_undo_leads_back_to_the_byte() {
+fn init_connects_installed_clients_and_undo_restores_every_byte() {
     let home = Home::new();
     let before = home.files();
     let (exit, said) = home.typed("init --yes", "");
@@ -128,7 +128,7 @@ fn init_connects_what_is_installed_and_undo_leads_back_to_the_byte() {
 }
 
 #[test]
-fn only_what_a_person_confirms_is_written() {
+fn only_confirmed_changes_are_written() {
     let home = Home::new();
     let before = home.files();
     let (exit, said) = home.typed("init", "");
@@ -181,7 +181,7 @@ fn options_choose_clients_doors_and_the_user() {
         goose.contains("\"--user\",\"ana\"]") && goose.ends_with("OPENAI_HOST: \"http://127.0.0.1:4777\"\n"),
         "{goose}"
     );
-    // The default root and user, and this program on PATH under its name, need no words.
+    // The entry needs no options for the default root and user, and no path for a program on PATH.
     let bin = home.folder.path().join("bin");
     fs::create_dir(&bin).expect("a folder");
     fs::write(bin.join("quipu"), "").expect("is written");
@@ -209,7 +209,7 @@ fn options_choose_clients_doors_and_the_user() {
 }
 
 #[test]
-fn an_undo_that_is_refused_is_told() {
+fn a_refused_undo_is_reported() {
     let home = Home::new();
     home.typed("init --yes --with mcp", "").0.expect("is written");
     let file = home.place.machine.home.join(".codex/config.toml");
@@ -229,7 +229,7 @@ fn an_undo_that_is_refused_is_told() {
 }
 
 #[test]
-fn a_server_that_listens_everywhere_is_reached_on_this_machine() {
+fn a_server_on_all_addresses_is_reached_on_localhost() {
     assert_eq!(server("0.0.0.0:80"), "http://127.0.0.1:80");
     assert_eq!(server("127.0.0.1:4777"), "http://127.0.0.1:4777");
 }

@@ -44,7 +44,7 @@ impl Shop {
         asked(&self.desk, &self.api, command).await
     }
 
-    /// What is refused, in words.
+    /// The error text of a refused command.
     async fn refused(&self, words: &[&str]) -> String {
         let failure = self.typed(words).await.expect_err("it is refused");
         assert_eq!(failure.exit, Exit::Usage, "{failure:?}");
@@ -59,7 +59,7 @@ impl Shop {
 }
 
 #[tokio::test]
-async fn documents_are_kept_shown_found_and_deleted() {
+async fn documents_are_stored_shown_found_and_deleted() {
     let shop = Shop::new().await;
     let (guide, note) = (
         shop.file("guide.md", GUIDE),
@@ -132,7 +132,7 @@ async fn documents_are_kept_shown_found_and_deleted() {
 }
 
 #[tokio::test]
-async fn a_tenant_is_named_before_or_after_the_command() {
+async fn the_tenant_options_go_before_or_after_the_command() {
     let shop = Shop::new().await;
     let guide = shop.file("guide.md", GUIDE);
     shop.typed(&["add", &guide, "--app", "tea"]).await.expect("kept");
@@ -140,7 +140,7 @@ async fn a_tenant_is_named_before_or_after_the_command() {
     assert_eq!(shop.listed("default").await.len(), 0);
     let [tea, pots] = [shop.listed("tea").await, shop.listed("pots").await];
     assert_eq!((tea.len(), pots.len()), (1, 1));
-    // Another tenant's id opens nothing.
+    // An id of another tenant gives no access.
     let ids = ["--app", "pots", "delete", &tea[0].doc_id];
     assert_eq!(shop.typed(&ids).await.expect("it is told"), Exit::NotFound);
     for app in ["pots", "pans"] {
@@ -154,7 +154,7 @@ async fn a_tenant_is_named_before_or_after_the_command() {
 }
 
 #[tokio::test]
-async fn what_is_refused_names_the_file_and_what_to_do() {
+async fn a_refusal_names_the_file_and_the_remedy() {
     let small = [("QUIPU_KNOWLEDGE__UPLOAD_MEBIBYTES_MAX", "1")];
     let shop = Shop::open(TempDir::new().expect("a folder"), &small).await;
     let encrypted = "%PDF-1.7\n1 0 obj\n<</Type/Catalog>>\nendobj\ntrailer\n<</Root 1 0 R/Encrypt 2 0 R>>";
@@ -189,9 +189,9 @@ async fn what_is_refused_names_the_file_and_what_to_do() {
     assert!(told.contains("guide.md") && told.contains("already"), "{told}");
 }
 
-/// The process died after the original was written.
+/// The process ended after the original was written.
 #[tokio::test]
-async fn what_a_dead_process_left_is_gone_when_the_root_opens() {
+async fn remains_of_a_killed_upload_are_removed_when_the_root_opens() {
     let root = TempDir::new().expect("a folder");
     let originals = root
         .path()

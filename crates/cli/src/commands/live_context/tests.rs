@@ -1,4 +1,4 @@
-//! The commands as they are typed, each on a real conversation.
+//! Each command on the command line, on a real conversation.
 
 use clap::Parser;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ impl Stations {
         answer.unwrap_or_else(|failure| panic!("{route}: {:#}", failure.error));
     }
 
-    /// What a command says.
+    /// The output of a command.
     async fn try_say(&self, line: &str) -> Result<String, Failure> {
         let words = ["quipu", "context"].into_iter().chain(line.split_whitespace());
         let cli = Cli::parse_from(words);
@@ -77,7 +77,7 @@ impl Stations {
 }
 
 #[tokio::test]
-async fn a_conversation_is_listed_shown_and_its_originals_are_found() {
+async fn a_conversation_is_listed_and_shown_and_its_originals_are_found() {
     let stations = Stations::new(12).await;
     assert_eq!(stations.say("list").await, "line\n");
     assert_eq!(stations.say("list --user bob").await, "no conversations of bob\n");
@@ -148,7 +148,7 @@ async fn a_conversation_is_pinned_compacted_copied_and_rewound() {
 }
 
 #[tokio::test]
-async fn a_compaction_does_what_the_configuration_says() {
+async fn a_compaction_follows_the_configuration() {
     let root = TempDir::new().expect("a folder");
     let (events, facts) = (root.path().join("events"), root.path().join("facts"));
     let script = format!(
@@ -242,9 +242,9 @@ async fn cm_6_the_preset_codebuddy_words_the_figures_as_code_buddy_does() {
     assert!(!own.contains("Metrics"), "{own}");
 }
 
-/// Facts that cannot be written are told to the log, and the compaction goes on.
+/// If facts cannot be written, the log has the error, and the compaction continues.
 #[tokio::test]
-async fn a_folder_of_facts_that_cannot_be_written_is_logged() {
+async fn an_unwritable_folder_of_facts_is_logged() {
     let root = TempDir::new().expect("a folder");
     let file = root.path().join("file");
     std::fs::write(&file, "no folder").expect("a file");

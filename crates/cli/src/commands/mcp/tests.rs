@@ -1,4 +1,4 @@
-//! The door on a real root: when the root is open, and what a client gets over HTTP.
+//! The MCP door on a real root: when the root is open, and the answers over HTTP.
 
 use gateway::{Auth, Client, Gateway, GatewaySettings, Secret, Token, TokenRole};
 use mcp::MemoryApi as _;
@@ -29,7 +29,7 @@ async fn found(root: &Root) -> String {
 }
 
 #[tokio::test]
-async fn the_root_is_open_around_calls_only() {
+async fn the_root_is_open_only_during_calls() {
     let folder = TempDir::new().expect("a folder");
     let here = || desk(folder.path(), &[]);
     typed(&here(), &["add My-boat-is-called-Marula."])
@@ -60,7 +60,7 @@ async fn the_root_is_open_around_calls_only() {
 }
 
 #[tokio::test]
-async fn a_server_that_came_or_went_is_followed() {
+async fn calls_follow_a_server_that_starts_or_stops() {
     let folder = TempDir::new().expect("a folder");
     let here = || desk(folder.path(), &[]);
     typed(&here(), &["add My-boat-is-called-Marula."])
@@ -95,13 +95,13 @@ async fn a_server_that_came_or_went_is_followed() {
     served.expect("it served");
     drop(notice);
     world.shutdown().await;
-    // The last of these holds the root.
+    // The last of these values holds the root.
     drop((gateway, world));
     assert!(found(&root).await.contains("Marula"), "and without it");
     root.close().await;
 }
 
-/// A gateway with the door, on a root where two users have said something.
+/// A gateway with the MCP door, on a root with messages of two users.
 async fn served(folder: &TempDir) -> (World, Client) {
     let here = desk(folder.path(), &[]);
     typed(
@@ -145,7 +145,7 @@ async fn served(folder: &TempDir) -> (World, Client) {
     (world, client)
 }
 
-/// Calls a tool as a client of 2025-06-18 does.
+/// Calls a tool with the protocol of 2025-06-18.
 async fn called(client: &Client, headers: &[(&str, &str)], tool: &str, arguments: Value) -> (u16, Value) {
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}});
     let accept = [
@@ -165,7 +165,7 @@ async fn called(client: &Client, headers: &[(&str, &str)], tool: &str, arguments
 }
 
 #[tokio::test]
-async fn a_token_opens_through_the_door_what_it_opens_without_it() {
+async fn a_token_has_the_same_access_through_mcp_as_through_the_api() {
     let folder = TempDir::new().expect("a folder");
     let (world, client) = served(&folder).await;
     let boat = || json!({"query": "what is the boat called?"});
@@ -187,10 +187,10 @@ async fn a_token_opens_through_the_door_what_it_opens_without_it() {
     assert!(text.contains("Marula") && !text.contains("Petrel"), "{text}");
     let (status, _) = said(&[("authorization", "Bearer bobs"), ("x-quipu-user", "me")]).await;
     assert_eq!(status, 403);
-    // Nobody is named.
+    // The request names no user.
     let (_, text) = said(&[("authorization", "Bearer all")]).await;
     assert!(text.contains("x-quipu-user"), "{text}");
-    // What bob keeps is bob's.
+    // Bob's memories belong to bob.
     let bobs = [("authorization", "Bearer bobs")];
     let (_, kept) = called(&client, &bobs, "remember", json!({"text": "I keep a parrot."})).await;
     assert_eq!(
@@ -209,7 +209,7 @@ async fn a_token_opens_through_the_door_what_it_opens_without_it() {
 }
 
 #[tokio::test]
-async fn a_foreign_page_is_refused_even_with_a_token() {
+async fn a_page_of_another_origin_is_refused_even_with_a_token() {
     let folder = TempDir::new().expect("a folder");
     let (world, client) = served(&folder).await;
     for (origin, wanted) in [

@@ -1,4 +1,4 @@
-//! A tiny model comes from a hub on this machine, runs, and is ready for the configuration that the command shows.
+//! A tiny model comes from a hub on this machine, runs, and works with the configuration that the command prints.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -14,7 +14,7 @@ use crate::output::tests::SAID;
 const HIDDEN: usize = 4;
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
-/// The files of a model without layers: its embeddings, and for a reranker a head.
+/// The files of a model without layers: its embeddings, and a head for a reranker.
 fn files(is_reranker: bool) -> Vec<(&'static str, Vec<u8>)> {
     let config = json!({
         "model_type": "bert", "vocab_size": 3, "hidden_size": HIDDEN, "hidden_act": "gelu", "num_hidden_layers": 0,
@@ -48,7 +48,7 @@ fn files(is_reranker: bool) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// The header's length, the header, and the numbers.
+/// The bytes of a safetensors file: the header's length, the header, and the numbers.
 fn safetensors(shapes: &[(&str, Vec<usize>)]) -> Vec<u8> {
     let (mut header, mut data) = (serde_json::Map::new(), Vec::new());
     for (name, shape) in shapes {
@@ -108,7 +108,7 @@ async fn fetched(root: &TempDir, hub: &Hub, id: &str) -> Result<String, Failure>
 }
 
 #[tokio::test]
-async fn a_model_is_downloaded_run_and_ready_for_the_configuration_that_is_shown() {
+async fn a_model_is_downloaded_run_and_usable_with_the_printed_configuration() {
     for (is_reranker, section, check, reads) in [
         (
             false,
@@ -134,10 +134,10 @@ async fn a_model_is_downloaded_run_and_ready_for_the_configuration_that_is_shown
             shown.trim(),
             format!("[{section}]\nprovider = \"local\"\nmodel = \"org/tiny\"")
         );
-        // With this configuration, and without the hub, the model is found.
+        // With this configuration, the model is found without the hub.
         let mut config = shown.to_owned();
         if !is_reranker {
-            // An embedding model reranks too.
+            // An embedding model can rerank too.
             config += &shown.replace("[embedding]", "[rerank]");
         }
         std::fs::write(root.path().join("quipu.toml"), config).expect("written");
@@ -155,7 +155,7 @@ async fn a_model_is_downloaded_run_and_ready_for_the_configuration_that_is_shown
 }
 
 #[tokio::test]
-async fn a_model_that_is_there_needs_no_hub() {
+async fn a_downloaded_model_needs_no_hub() {
     let root = TempDir::new().expect("a folder");
     let nowhere = Hub {
         endpoint: "http://127.0.0.1:1".to_owned(),

@@ -1,4 +1,4 @@
-//! A restore that ends in the middle, at every file and at any time.
+//! A restore that is interrupted, at every file and at any time.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::commands::backup::backup;
 use crate::commands::tests::{desk, typed};
 use crate::root::{self, RootFolder};
 
-/// Names in the folder of a test.
+/// Names of the folders in a test.
 const BACKUP: &str = "backup";
 const ROOT: &str = "root";
 
@@ -34,7 +34,7 @@ fn restored(place: &Path) -> Result<Exit, Failure> {
     restore(&desk(&place.join(ROOT), &[]), &folder)
 }
 
-/// Everything that the backup has is in the root, as it was.
+/// Asserts that the root has every file of the backup, unchanged.
 fn assert_whole(place: &Path) {
     let archive = Archive::read(&place.join(BACKUP)).expect("a list");
     assert!(archive.files.len() > 4, "{:?}", archive.files);
@@ -65,7 +65,7 @@ fn a_restore_that_fails_at_any_file_leaves_no_root_and_the_next_one_succeeds() {
         made(&desk(&target, &[]), &archive, &place.join(BACKUP), &target).expect_err("a file is damaged");
         assert!(!target.exists() && !is_left(place), "file {at}");
     }
-    // What a kill after this many files leaves.
+    // The state that a kill after this many files leaves.
     for files in 0..=whole.files.len() {
         let mut archive = Archive::read(&place.join(BACKUP)).expect("a list");
         archive.files.truncate(files);
@@ -90,7 +90,7 @@ fn a_restore_that_fails_at_any_file_leaves_no_root_and_the_next_one_succeeds() {
 }
 
 #[test]
-fn a_restore_beside_another_one_is_refused() {
+fn a_restore_during_another_one_is_refused() {
     let place = backed_up();
     let left = unfinished(&place.path().join(ROOT)).expect("a name");
     fs::create_dir(&left).expect("made");
@@ -112,7 +112,7 @@ fn restores_in_the_current_folder() {
 }
 
 #[test]
-fn a_restore_that_is_killed_leaves_no_root_or_a_whole_one_and_the_next_one_succeeds() {
+fn a_killed_restore_leaves_no_root_or_a_complete_one_and_the_next_one_succeeds() {
     let place = backed_up();
     let (place, target) = (place.path(), place.path().join(ROOT));
     std::fs::write(place.join("child"), "").expect("marked");

@@ -1,4 +1,4 @@
-//! A configuration that changes while a server runs, and what is under way when it stops.
+//! A configuration that changes while a server runs, and work in progress when the server stops.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ async fn look(clock: &ManualClock) {
     }
 }
 
-/// A world that has heard one sentence of Ann's; `wait` until it is written.
+/// A world with one sentence of Ann's; with `wait`, the sentence is written to memory.
 async fn told(desk: &Desk, wait: bool) -> World {
     let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
     let world = world.expect("it opens");
@@ -72,7 +72,7 @@ async fn told(desk: &Desk, wait: bool) -> World {
     world
 }
 
-/// The same with a clock for the one who looks at the configuration.
+/// The same, with a clock that the test advances for the watcher of the configuration.
 async fn world(desk: &Desk) -> (World, Arc<ManualClock>) {
     let mut world = told(desk, true).await;
     world.offline.start().await.expect("it starts");
@@ -93,7 +93,7 @@ async fn dreamt(world: &World) -> String {
 }
 
 #[tokio::test]
-async fn what_changes_takes_effect_and_what_is_broken_changes_nothing_and_is_said() {
+async fn a_changed_configuration_is_applied_and_a_broken_one_is_logged_only() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let (world, clock) = world(&desk).await;
@@ -171,10 +171,10 @@ async fn a_server_starts_background_runs_and_its_end_stops_them() {
     assert!(!world.offline.is_running().await);
 }
 
-/// A memcell is being told when the end begins: its episode stands, so its event must still call for the runs. Planted: the
-/// strategies let go before the engine has ended.
+/// The shutdown begins during an extraction. The episode is stored, so its event must still cause the runs. Planted: removing the
+/// strategies before the engine has ended.
 #[tokio::test]
-async fn what_is_written_while_it_stops_calls_for_its_runs() {
+async fn an_episode_written_during_shutdown_still_causes_its_runs() {
     let model = Backend::start(Config {
         faults: vec![Fault::Hang],
         ..Config::default()
@@ -196,7 +196,7 @@ async fn what_is_written_while_it_stops_calls_for_its_runs() {
 }
 
 #[tokio::test]
-async fn a_server_says_what_it_serves_and_a_second_one_names_it() {
+async fn a_server_prints_its_services_and_a_second_one_names_the_first() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let world = told(&desk, true).await;

@@ -1,4 +1,4 @@
-//! A root that lost its ledger, or has its newest daily copy instead: the rows of the table in docs/backup.md.
+//! A root that lost its ledger, or has its newest daily copy in its place: the rows of the table in docs/backup.md.
 
 use std::fs;
 
@@ -42,7 +42,7 @@ async fn talk(root: &Path, name: &str) -> SqliteLedger {
     ledger
 }
 
-/// A root with something of each kind from before and from after its daily copy, which then loses its ledger.
+/// A root with data of each kind from before and after its daily copy; then its ledger is lost.
 async fn stage(lost: LostLedger) -> (TempDir, Desk) {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
@@ -68,7 +68,7 @@ async fn stage(lost: LostLedger) -> (TempDir, Desk) {
     (root, desk)
 }
 
-/// Each of these in an answer to a search, and whether it must be there.
+/// Searches for each text and checks whether the answer has it.
 async fn check_found(desk: &Desk, expected: &[(&str, bool)]) {
     for (words, is_there) in expected {
         let said = typed(desk, &[&format!(r#"search --user ana "{words}""#)]).await;
@@ -87,7 +87,7 @@ async fn conversations(root: &Path) -> Vec<usize> {
 }
 
 #[tokio::test]
-async fn memories_stay_and_what_only_the_ledger_has_is_as_in_the_copy() {
+async fn memories_stay_and_data_of_the_ledger_is_as_old_as_the_copy() {
     for lost in [LostLedger::Gone, LostLedger::Copied] {
         let (root, desk) = stage(lost).await;
         let is_copied = lost == LostLedger::Copied;
@@ -95,7 +95,7 @@ async fn memories_stay_and_what_only_the_ledger_has_is_as_in_the_copy() {
             // Messages of episodes, which are in Markdown.
             ("I keep bees in Ghent.", true),
             ("I bought a kayak in Lisbon.", true),
-            // Messages that no episode had yet.
+            // Messages without an episode.
             ("I sail on Sundays.", is_copied),
             ("I row at night.", false),
         ];
@@ -110,7 +110,7 @@ async fn memories_stay_and_what_only_the_ledger_has_is_as_in_the_copy() {
 }
 
 #[tokio::test]
-async fn forgotten_text_stays_out_with_a_copy_and_may_come_back_without() {
+async fn deleted_text_stays_out_with_a_copy_and_may_come_back_without_one() {
     for lost in [LostLedger::Gone, LostLedger::Copied] {
         let (_root, desk) = stage(lost).await;
         let added = typed(&desk, &[&format!("--json {FORGOTTEN}")]).await;
@@ -120,7 +120,7 @@ async fn forgotten_text_stays_out_with_a_copy_and_may_come_back_without() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_sent_again_is_known_as_far_as_the_ledger_knows_it() {
+async fn a_repeated_message_is_recognised_if_the_ledger_has_it() {
     for lost in [LostLedger::Gone, LostLedger::Copied] {
         let (_root, desk) = stage(lost).await;
         for (line, is_known) in [(BEFORE, lost == LostLedger::Copied), (AFTER, false)] {
@@ -132,10 +132,10 @@ async fn a_message_that_is_sent_again_is_known_as_far_as_the_ledger_knows_it() {
 }
 
 #[tokio::test]
-async fn the_history_is_as_far_as_the_ledger_has_it() {
+async fn the_history_ends_where_the_ledger_ends() {
     for (lost, authors) in [
         (LostLedger::Gone, &[][..]),
-        // What the folder has since the copy, no ledger knows.
+        // No ledger knows the changes of the folder since the copy.
         (LostLedger::Copied, &["person", "run"]),
     ] {
         let (_root, desk) = stage(lost).await;
@@ -156,7 +156,7 @@ async fn the_history_is_as_far_as_the_ledger_has_it() {
 }
 
 #[tokio::test]
-async fn a_forget_removes_the_copies_and_names_them() {
+async fn a_deletion_removes_the_daily_copies_and_counts_them() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     typed(&desk, &[BEFORE, FORGOTTEN]).await.expect("stored");

@@ -1,5 +1,5 @@
-//! Roots as earlier versions left them, in tests/roots: opened with the answers that those versions gave. An older version
-//! refuses a newer root. `scripts/root_fixture.sh` writes such a root; the index is in none, as it is made anew.
+//! Roots of earlier versions, in tests/roots: opened, with the answers that those versions gave. An older version refuses a newer
+//! root. `scripts/root_fixture.sh` writes such a root; none has an index, because opening builds it again.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::*;
 use crate::serving::LEDGER;
 
-/// A folder for each version of the ledger from 8 on, kept for ever.
+/// The oldest version of the ledger with a folder; every later version has one, and all are kept forever.
 const FIRST: u32 = 8;
 
 fn fixture(version: u32) -> PathBuf {
@@ -30,7 +30,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A root of a version, where a person would have it.
+/// A copy of a version's root in a temporary folder.
 fn left_by(version: u32) -> TempDir {
     let root = TempDir::new().expect("a folder");
     let fixture = fixture(version);
@@ -51,7 +51,7 @@ fn version_of(root: &Path) -> u32 {
         .expect("reads")
 }
 
-/// Every file below a folder, but the lock that a try to open leaves.
+/// Every file below a folder, except the lock that an attempt to open leaves.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -110,7 +110,7 @@ async fn a_root_of_each_version_gives_the_answers_of_that_version() {
 }
 
 #[tokio::test]
-async fn a_newer_root_is_refused_and_left_as_it_is() {
+async fn a_newer_root_is_refused_and_stays_unchanged() {
     let root = left_by(FIRST);
     let desk = desk(root.path(), &[]);
     typed(&desk, &["status"]).await.expect("it answers");

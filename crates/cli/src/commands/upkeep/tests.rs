@@ -1,4 +1,4 @@
-//! A memory folder that is away, or another one, is no deletion.
+//! A memory folder that is missing or exchanged does not delete memories.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ async fn assert_found(desk: &Desk) {
 }
 
 #[tokio::test]
-async fn a_memory_folder_that_is_away_or_another_one_is_refused_and_nothing_is_deleted() {
+async fn a_missing_or_exchanged_memory_folder_is_refused_and_nothing_is_deleted() {
     let (root, desk) = remembering().await;
     let [memory, away] = ["memory", "away"].map(|name| root.path().join(name));
     fs::rename(&memory, &away).expect("renamed");
@@ -66,7 +66,7 @@ async fn a_memory_folder_that_is_away_or_another_one_is_refused_and_nothing_is_d
 }
 
 #[tokio::test]
-async fn a_running_process_takes_a_folder_that_goes_for_no_deletion() {
+async fn a_folder_that_disappears_under_a_running_process_deletes_no_memory() {
     let (root, desk) = remembering().await;
     let [memory, away] = ["memory", "away"].map(|name| root.path().join(name));
     let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
@@ -86,7 +86,7 @@ async fn a_running_process_takes_a_folder_that_goes_for_no_deletion() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_accepted_is_the_ledgers_and_what_it_lacks_is_deleted() {
+async fn accepting_a_folder_deletes_the_memories_that_it_lacks() {
     let (root, desk) = remembering().await;
     let memory = root.path().join("memory");
     let id = VaultId::read(&root.path().join(FILE)).expect("read");
@@ -98,7 +98,7 @@ async fn a_folder_that_is_accepted_is_the_ledgers_and_what_it_lacks_is_deleted()
         .expect("it answers")
         .json();
     assert_eq!(status["files"], 0, "{status}");
-    // Another folder is taken over with its id.
+    // Another folder is accepted together with its id.
     let (other, _) = remembering().await;
     fs::remove_dir_all(&memory).expect("removed");
     fs::rename(other.path().join("memory"), &memory).expect("renamed");
@@ -115,7 +115,7 @@ async fn a_folder_that_is_accepted_is_the_ledgers_and_what_it_lacks_is_deleted()
 }
 
 #[tokio::test]
-async fn a_root_without_an_id_gets_one_if_its_files_are_there() {
+async fn a_root_without_an_id_gets_one_if_its_files_exist() {
     let (root, desk) = remembering().await;
     let [memory, away] = ["memory", "away"].map(|name| root.path().join(name));
     let files = [root.path().join(FILE), memory.join(ID_FILE)];
@@ -129,7 +129,7 @@ async fn a_root_without_an_id_gets_one_if_its_files_are_there() {
     let refused = typed(&desk, &["status"]).await.expect_err("its files are away");
     assert!(refused.error.to_string().contains("is missing"));
     assert!(!memory.exists());
-    // The ledger's file alone is lost.
+    // Only the ledger's file is lost.
     fs::rename(&away, &memory).expect("renamed");
     VaultId::new(RandomIds.next(), 7)
         .write(&memory.join(ID_FILE))

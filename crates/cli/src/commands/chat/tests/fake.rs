@@ -1,4 +1,4 @@
-//! A server without a model, on a real socket: it gives scripted answers and keeps the requests.
+//! A server without a model, on a real socket: it sends scripted answers and records the requests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,14 +14,14 @@ use tokio::task::JoinSet;
 use crate::api::Api;
 use crate::clock::SystemClock;
 
-/// How many bytes a chunk has: so few that lines and characters are cut.
+/// Bytes of a chunk: few enough to cut lines and characters.
 const CHUNK_BYTES: usize = 7;
 
 /// The bytes of the server's answer to one request.
 #[derive(Debug)]
 pub(crate) struct Scripted(Vec<u8>);
 
-/// One request that came.
+/// One received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     /// Method and path.
@@ -49,7 +49,7 @@ impl Asked {
     }
 }
 
-/// A whole answer: its pieces, its usage, its headers.
+/// A complete answer: its pieces, its usage, its headers.
 pub(crate) fn answer(pieces: &[&str], usage: &Value, headers: &str) -> Scripted {
     let mut events = said(pieces);
     events += &event(&json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}));
@@ -60,14 +60,14 @@ pub(crate) fn answer(pieces: &[&str], usage: &Value, headers: &str) -> Scripted 
     Scripted(bytes)
 }
 
-/// Events as they are, to the end.
+/// The given events, then the regular end of the stream.
 pub(crate) fn events(events: &[Value]) -> Scripted {
     let mut bytes = streamed(&events.iter().map(event).collect::<String>(), "");
     bytes.extend_from_slice(b"0\r\n\r\n");
     Scripted(bytes)
 }
 
-/// An answer in the midst of which the server goes away.
+/// An answer during which the server disconnects.
 pub(crate) fn torn(pieces: &[&str]) -> Scripted {
     Scripted(streamed(&said(pieces), ""))
 }
@@ -102,7 +102,7 @@ fn streamed(events: &str, headers: &str) -> Vec<u8> {
     bytes
 }
 
-/// The server; it ends with the test.
+/// The server; it stops when the test ends.
 #[derive(Debug)]
 pub(crate) struct Fake {
     pub(crate) address: SocketAddr,
@@ -134,13 +134,13 @@ impl Fake {
         }
     }
 
-    /// A client of it.
+    /// A client of this server.
     pub(crate) fn api(&self) -> Api {
         let client = Client::there(self.address, None);
         Api::of(client, Arc::new(SystemClock::new()), Zone::utc())
     }
 
-    /// Waits for the end of the script, after which nobody listens.
+    /// Waits for the end of the script; from then on the server does not listen.
     pub(crate) async fn ended(&mut self) {
         self.tasks.join_next().await;
     }
