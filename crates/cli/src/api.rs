@@ -1,6 +1,6 @@
-//! The memory API of a root, wherever it runs: in this process, or in the server that holds the root.
+//! The memory API of a root, in this process or in the server that holds the root.
 //!
-//! Owns: which of the two it is, and what a refusal means at a terminal. Never: a use case; every command asks the API.
+//! Owns: the choice between the two, and the exit code and hint for each refusal. Never: a use case; every command asks the API.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -22,23 +22,23 @@ use crate::output::harmless;
 use crate::serving;
 use crate::world::{World, zone};
 
-/// How long a command waits for another one to be done with the root, or for a starting server to listen.
+/// Maximum wait for another command to release the root, or for a starting server to listen.
 const WAIT: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The API of one root.
 #[derive(Debug)]
 pub(crate) struct Api {
-    /// Who asks it.
+    /// Client of the API.
     pub(crate) client: Client,
-    /// None when a server has it.
+    /// None if a server holds the root.
     world: Option<World>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) zone: Zone,
 }
 
 impl Api {
-    /// Opens the root; when a server has it, that one is asked.
+    /// Opens the root, or connects to the server that holds it.
     pub(crate) async fn open(desk: &Desk) -> Result<Self, Failure> {
         match opened(desk).await? {
             Ok(world) => Ok(Self::here(world)),
@@ -46,13 +46,13 @@ impl Api {
         }
     }
 
-    /// The API of the server that has the root, if one runs. It opens nothing.
+    /// The API of the server that holds the root, if one runs; never opens the root itself.
     pub(crate) fn beside(desk: &Desk) -> Result<Option<Self>, Failure> {
         let address = serving::running(&desk.root);
         address.map(|address| Self::there(desk, address)).transpose()
     }
 
-    /// The API of the server that has the root; a failure without one.
+    /// The API of the server that holds the root; a failure without one.
     pub(crate) fn of_server(desk: &Desk) -> Result<Self, Failure> {
         let none = || Failure::in_use("no server runs on this root");
         Self::beside(desk)?.ok_or_else(|| none().hint("start one with `quipu serve --upstream URL`"))
@@ -64,7 +64,7 @@ impl Api {
         Ok(Self::of(client, Arc::new(SystemClock::new()), zone))
     }
 
-    /// The API as somebody's request may ask it.
+    /// The API with the access of this client.
     pub(crate) fn of(client: Client, clock: Arc<dyn Clock>, zone: Zone) -> Self {
         Self {
             client,
@@ -108,7 +108,7 @@ impl Api {
         Ok(self.client.post_data(route, body).await?)
     }
 
-    /// Has background runs done while this process lives; a server does them anyway.
+    /// Starts background runs for the life of this process; a server runs them anyway.
     pub(crate) async fn run_background(&self) -> Result<(), Failure> {
         if let Some(world) = &self.world {
             world.offline.start().await?;
@@ -116,7 +116,7 @@ impl Api {
         Ok(())
     }
 
-    /// Asks a route below `/api/v2` with DELETE; none where nothing was there.
+    /// Asks a route below `/api/v2` with DELETE; `None` if nothing was there to delete.
     pub(crate) async fn delete<T: DeserializeOwned>(&self, route: &str) -> Result<Option<T>, Failure> {
         Ok(self.client.delete_data(route).await?)
     }
@@ -127,12 +127,12 @@ impl Api {
         Ok(reply.data()?)
     }
 
-    /// How the system is.
+    /// The health of the system.
     pub(crate) async fn health(&self) -> Result<HealthData, Failure> {
         Ok(self.client.get("/health").await?.bare()?)
     }
 
-    /// Ends what this process opened.
+    /// Closes the world, if this process opened it.
     pub(crate) async fn close(self) {
         if let Some(world) = self.world {
             world.shutdown().await;
@@ -140,8 +140,8 @@ impl Api {
     }
 }
 
-/// The root as this process opens it, or the address of the server that has it. A command or an agent may have it for a moment
-/// longer.
+/// The root, opened by this process, or the address of the server that holds it. Waits while a command or an agent holds the
+/// root.
 pub(crate) async fn opened(desk: &Desk) -> Result<Result<World, SocketAddr>, Failure> {
     let clock = SystemClock::new();
     loop {
@@ -183,7 +183,7 @@ impl From<ApiError> for Failure {
             ),
             _ => (Exit::Failed, None),
         };
-        // The message about a disk says all; SQLite's own words say less.
+        // The message about a disk is complete; SQLite's own text says less.
         let is_disk = matches!(code, Some(ErrorCode::DiskFull | ErrorCode::DiskReadOnly));
         let detail = detail.filter(|_| !is_disk);
         Self {
@@ -218,18 +218,18 @@ impl From<AskError> for Failure {
 pub(crate) struct Path(String);
 
 impl Path {
-    /// A route, and an id in it.
+    /// A route followed by an id.
     pub(crate) fn new(route: &str, id: &str) -> Self {
         Self(format!("{route}{}", percent_encoded(id)))
     }
 
-    /// The part of the path after the id.
+    /// Appends a route after the id.
     pub(crate) fn then(mut self, route: &str) -> Self {
         self.0.push_str(route);
         self
     }
 
-    /// One more value of the query, if there is one.
+    /// Adds a value to the query, if there is one.
     pub(crate) fn with_any(self, key: &str, value: Option<impl fmt::Display>) -> Self {
         match value {
             Some(value) => self.with(key, value),
@@ -237,7 +237,7 @@ impl Path {
         }
     }
 
-    /// One more value of the query.
+    /// Adds a value to the query.
     pub(crate) fn with(mut self, key: &str, value: impl fmt::Display) -> Self {
         let sign = if self.0.contains('?') { '&' } else { '?' };
         let value = percent_encoded(&value.to_string());
@@ -245,7 +245,7 @@ impl Path {
         self
     }
 
-    /// The tenant, in the query.
+    /// Adds the tenant to the query.
     pub(crate) fn within(self, app: impl fmt::Display, project: impl fmt::Display) -> Self {
         self.with("app_id", app).with("project_id", project)
     }
@@ -255,7 +255,7 @@ impl Path {
     }
 }
 
-/// The body for a route without a body.
+/// The body of a request without content.
 pub(crate) const NOTHING: Value = Value::Null;
 
 #[cfg(test)]

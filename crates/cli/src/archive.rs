@@ -1,7 +1,7 @@
 //! A backup on disk: a folder with the files of a root, and a list of them with their checksums.
 //!
-//! Owns: the list's format, which carries a version, and copies that are on disk and whole. Never: which files of a root
-//! are worth keeping (`commands::backup`).
+//! Owns: the list's format, which carries a version, and complete copies synced to disk. Never: the choice of files
+//! (`commands::backup`).
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,22 +20,22 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{Failure, Hinted as _};
 use crate::private::{self, if_there};
 
-/// The list. It is written last, so that a folder with a list is a whole backup.
+/// The list. It is written last, so that a folder with a list is a complete backup.
 pub(crate) const LIST: &str = "quipu-backup.json";
-/// What this program writes, and the newest that it reads.
+/// The version that this program writes, and the newest that it reads.
 const FORMAT: u32 = 1;
 const PIECE: usize = 1 << 16;
 
-/// A backup's list.
+/// The list of a backup.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Archive {
     /// Version of this format.
     format: u32,
-    /// Version of the program that wrote it.
+    /// Version of the program that wrote the backup.
     quipu: String,
-    /// Everything that was acknowledged until then is in it.
+    /// Time of the backup: it has everything acknowledged until then.
     pub(crate) taken: String,
-    /// Settings whose secrets are not in it.
+    /// Settings whose secrets the backup leaves out.
     pub(crate) secrets_left_out: Vec<String>,
     pub(crate) files: Vec<ArchivedFile>,
 }
@@ -43,19 +43,19 @@ pub(crate) struct Archive {
 /// A file of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ArchivedFile {
-    /// Below the root, and below the backup's folder, with `/` between its parts.
+    /// Path below the root, and below the backup's folder, with `/` between its parts.
     pub(crate) path: String,
     pub(crate) bytes: u64,
-    /// In hexadecimal.
+    /// Checksum in hexadecimal.
     pub(crate) sha256: String,
-    /// The bytes of the path below the root, in hexadecimal, where they are no text; `path` then is below the backup's
-    /// folder only.
+    /// The bytes of a path below the root that is not UTF-8, in hexadecimal; `path` is then only the path below the backup's
+    /// folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
 }
 
 impl ArchivedFile {
-    /// A file that was copied from a path below a root to `path` below the backup's folder.
+    /// A file that was copied from the path `from` below a root to `path` below the backup's folder.
     pub(crate) fn new(path: &str, from: &Path, (bytes, sha256): (u64, String)) -> Self {
         let name = from.to_str().is_none().then(|| hex(from.as_os_str().as_bytes()));
         Self {
@@ -66,7 +66,7 @@ impl ArchivedFile {
         }
     }
 
-    /// The path below the root; none if it leads out of it.
+    /// The path below the root; `None` if it leads out of the root.
     fn place(&self) -> Option<PathBuf> {
         let place = match &self.name {
             None => PathBuf::from(&self.path),
@@ -96,7 +96,7 @@ impl Archive {
             .hint(
                 "name the folder that `quipu backup DIR` wrote; a backup that was interrupted has no list",
             )?;
-        // Every version of the list has this.
+        // Every version of the list has this field.
         let any: Value = serde_json::from_slice(&text).unwrap_or_default();
         if let Some(found) = any["format"].as_u64().filter(|format| *format > FORMAT.into()) {
             let newer = format!("the backup has format {found}, this program knows {FORMAT}");
@@ -133,7 +133,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Copies every file to the same place below a root, and compares it with the list on the way.
+    /// Copies every file to its path below a root, and compares it with the list while copying.
     pub(crate) fn unpack(&self, folder: &Path, root: &Path) -> Result<(), Failure> {
         for file in &self.files {
             let to = root.join(file.place().ok_or_else(|| damaged(&file.path))?);
@@ -159,13 +159,12 @@ fn damaged(path: &str) -> Failure {
     Failure::failed(why).hint("restore another backup; nothing of this one was used")
 }
 
-/// Whether a path stays below the folder that it is relative to.
+/// Whether a relative path stays below its folder.
 fn is_below(path: &Path) -> bool {
     !path.as_os_str().is_empty() && path.components().all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// Writes a new file that only its owner can read, in place of one that is there; its size and checksum. It is on disk
-/// when this returns.
+/// Writes a file that only its owner can read, replaces an existing one, and syncs it to disk. Returns size and checksum.
 pub(crate) fn copy(from: &mut impl Read, to: &Path) -> io::Result<(u64, String)> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
@@ -191,17 +190,17 @@ fn transfer(from: &mut impl Read, to: &mut impl Write) -> io::Result<(u64, Strin
     Ok((bytes, hex(hash.finalize())))
 }
 
-/// Size and checksum of what a reader gives.
+/// Size and checksum of a reader's bytes.
 pub(crate) fn sum(from: &mut impl Read) -> io::Result<(u64, String)> {
     transfer(from, &mut io::sink())
 }
 
-/// Makes the names in a folder durable.
+/// Syncs the names in a folder to disk.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Refuses a folder that holds anything.
+/// Refuses a folder with content.
 pub(crate) fn check_empty(folder: &Path, what: &str) -> Result<(), Failure> {
     let shown = folder.display();
     let entries = if_there(fs::read_dir(folder)).with_context(|| format!("cannot read `{shown}`"))?;
@@ -211,8 +210,8 @@ pub(crate) fn check_empty(folder: &Path, what: &str) -> Result<(), Failure> {
     }
 }
 
-/// The plain files below a folder, by their paths below `root`; each has a text that no other file below the folder has.
-/// Links, pipes and sockets are left out, as the vault leaves them out.
+/// The plain files below a folder, by their paths below `root` as text; no two files have the same text. Links, pipes and sockets
+/// are left out, as in the vault.
 pub(crate) fn files_below(
     root: &Path,
     folder: &str,
@@ -249,7 +248,7 @@ pub(crate) fn files_below(
     Ok(found)
 }
 
-/// A path whose bytes that are no text are shown as `%E9`.
+/// A path as text; bytes that are not UTF-8 become `%E9`.
 fn as_text(path: &Path) -> String {
     let mut text = String::new();
     for chunk in path.as_os_str().as_bytes().utf8_chunks() {
@@ -262,7 +261,7 @@ fn as_text(path: &Path) -> String {
     text
 }
 
-/// An absolute form of a path, whether something is there or not.
+/// An absolute form of a path, whether or not the path exists.
 pub(crate) fn absolute(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize().or_else(|_| std::path::absolute(path))
 }

@@ -1,6 +1,6 @@
-//! Which memory folder a ledger belongs to.
+//! The memory folder of a ledger.
 //!
-//! Owns: the id beside the ledger, and the refusal of a memory folder with another id or none. Never: the id's form
+//! Owns: the id next to the ledger, and the refusal of a memory folder without an id or with another one. Never: the id's format
 //! (`vault`).
 
 use std::io;
@@ -14,14 +14,14 @@ use crate::error::{Failure, Hinted as _};
 use crate::private;
 use crate::root::MEMORY;
 
-/// The id of the memory folder that the ledger beside it belongs to.
+/// File with the id of the memory folder that belongs to the ledger next to it.
 pub(crate) const FILE: &str = "memory.id";
 
-/// The name of the ledger among those that write to the memory folder; it stays away while there is no other.
+/// File with the ledger's name among the writers of the memory folder; it does not exist while there is no other writer.
 pub(crate) const NAME: &str = "memory.name";
 
-/// The id of a root's memory folder, which is the one that the ledger belongs to. A root without an id gets one if nothing
-/// speaks against it; none on a disk that takes no writes.
+/// The id of a root's memory folder; a failure if the folder does not belong to the ledger. A root without an id gets one, if the
+/// ledger records no file or one of the recorded files exists. `None` on a full or read-only disk.
 pub(crate) async fn checked(
     root: &Path,
     ledger: &impl FileChanges,
@@ -51,7 +51,7 @@ pub(crate) async fn checked(
     }
 }
 
-/// Refuses a root whose ledger belongs to another memory folder than the one that is there.
+/// Refuses a root whose ledger belongs to another memory folder.
 pub(crate) fn check(root: &Path) -> Result<(), Failure> {
     match ids_of(root)? {
         (Some(known), there) if there.as_ref() != Some(&known) => Err(missing(root)),
@@ -59,16 +59,16 @@ pub(crate) fn check(root: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Makes the memory folder that is there, or a new one, the ledger's.
+/// Makes the present memory folder, or a new one, the ledger's.
 pub(crate) fn accept(root: &Path, ids: &dyn Ids) -> Result<(), Failure> {
-    // A file that cannot be read is replaced.
+    // An unreadable id file is replaced.
     let [known, there] = [root.join(FILE), root.join(MEMORY).join(ID_FILE)].map(|file| VaultId::read(&file));
     let id = there.ok().flatten().or(known.ok().flatten());
     let id = id.unwrap_or_else(|| VaultId::new(ids.next(), ids.next()));
     adopt(root, &id).map_err(|error| unwritable(root, error))
 }
 
-/// First the folder's: who finds it alone takes it over.
+/// Writes the folder's id first: if only that one exists, the next start adopts it.
 fn adopt(root: &Path, id: &VaultId) -> io::Result<()> {
     let memory = root.join(MEMORY);
     private::folder(&memory)?;
@@ -80,7 +80,7 @@ fn adopt(root: &Path, id: &VaultId) -> io::Result<()> {
     Ok(())
 }
 
-/// The ledger's id and the folder's.
+/// The id next to the ledger, and the id in the folder.
 fn ids_of(root: &Path) -> Result<(Option<VaultId>, Option<VaultId>), Failure> {
     let read = |file: &Path| {
         let read = VaultId::read(file).with_context(|| format!("cannot read `{}`", file.display()));

@@ -1,4 +1,4 @@
-//! The machine's clock and randomness: the only place where either is read.
+//! The system clock and random numbers: the only place that reads either.
 
 #![expect(clippy::disallowed_methods, reason = "this file owns the machine's clocks")]
 
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use model::Timestamp;
 use ports::{Clock, Ids};
 
-/// The machine's clock.
+/// The system clock.
 #[derive(Debug)]
 pub(crate) struct SystemClock {
     started: Instant,
@@ -38,7 +38,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// The operating system's randomness.
+/// Random numbers of the operating system.
 #[derive(Debug)]
 pub(crate) struct RandomIds;
 

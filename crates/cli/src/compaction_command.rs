@@ -1,6 +1,6 @@
 //! A user's command that runs before and after compactions.
 //!
-//! Owns: its process: JSON on its standard input, its time, the bound of its answer. Never: failing a compaction.
+//! Owns: the process: JSON on its standard input, its time limit, the size limit of its answer. Never: failing a compaction.
 
 use std::io;
 use std::process::Stdio;
@@ -14,9 +14,9 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
 
-/// A command that takes longer is ended.
+/// Time limit of the command; after it, the command is killed.
 const TIME_MAX: Duration = Duration::from_secs(5);
-/// Maximum bytes of its answer.
+/// Maximum bytes of the answer.
 const ANSWER_BYTES_MAX: u64 = 4_000;
 
 /// The command.
@@ -35,7 +35,7 @@ impl CompactionCommand {
         })
     }
 
-    /// Its standard output; none where it failed.
+    /// The standard output of the command; `None` if it failed.
     async fn run(&self, event: &str, compaction: &Compaction) -> Option<String> {
         let it = compaction;
         let told = json!({
@@ -56,7 +56,7 @@ impl CompactionCommand {
         let mut child = started.inspect_err(failed).ok()?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let talk = async {
-            // A command need not read it.
+            // The command may ignore its input.
             input?.write_all(format!("{told}\n").as_bytes()).await.ok();
             let mut answer = Vec::new();
             output?
@@ -64,7 +64,7 @@ impl CompactionCommand {
                 .read_to_end(&mut answer)
                 .await
                 .ok()?;
-            // It may be cut inside a character.
+            // The limit may cut the answer inside a character.
             let answer = String::from_utf8_lossy(&answer);
             Some(answer.trim_end_matches('\u{fffd}').to_owned())
         };
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn its_answer_is_preserved_and_its_failure_is_not() {
+    async fn the_answer_of_a_command_is_kept_and_a_failure_has_none() {
         let told = command("cat").before(&compaction()).await.expect("an answer");
         let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
         assert_eq!(told["event"], "pre_compact");
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_that_hangs_is_ended() {
+    async fn a_command_that_hangs_is_killed() {
         let clock = Arc::new(ManualClock::default());
         let command = ["sh", "-c", "exec sleep 600"].map(str::to_owned);
         let command = CompactionCommand::new(&command, clock.clone()).expect("a command");

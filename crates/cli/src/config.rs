@@ -1,4 +1,4 @@
-//! Configuration: one file, one environment, one set of defaults, and where each value came from.
+//! Configuration: one file, the environment, the defaults, and the origin of each value.
 //!
 //! Owns: `quipu.toml`, the `QUIPU_…` variables, and the errors for a wrong key or value. Never: acting on a setting.
 

@@ -1,4 +1,4 @@
-//! The context engine as configured.
+//! The context engine of the configuration.
 //!
 //! Owns: the step from configuration to the service of conversations. Never: the choice of a view.
 
@@ -54,8 +54,8 @@ pub(crate) fn contexts(
     }))
 }
 
-/// The policy of Quipu's own engine, which also replaces a failing plug-in, and the engine of the user's own, where the
-/// configuration chooses one.
+/// The policy of Quipu's own engine, which also replaces a failing plug-in; and the user's own engine, if the configuration
+/// chooses one.
 fn engine(
     config: &Config,
     clock: &Arc<dyn Clock>,
@@ -80,7 +80,7 @@ fn engine(
     };
     if keys.compact_at_percent > 0 {
         let share = percent("compact_at_percent", keys.compact_at_percent)?;
-        // The other shares keep their distance.
+        // The other shares keep their ratio.
         policy.compact_idle_at *= share / policy.compact_at;
         policy.target *= share / policy.compact_at;
         policy.compact_at = share;
@@ -111,15 +111,14 @@ fn plugin(engine: &config::ContextEngine, clock: &Arc<dyn Clock>) -> Result<Arc<
     Ok(Arc::new(made))
 }
 
-/// The default user of requests. Without tokens, only the person at this machine has access; the command line uses the
-/// same user.
+/// The default user of requests. Without tokens, only the person at this machine has access; the command line uses the same user.
 pub(crate) fn owner(config: &Config, root: &Path) -> Option<Name> {
     let is_open =
         config.server.tokens.is_empty() && tokens::issued(root).is_ok_and(|issued| issued.is_empty());
     name_of(&config.proxy.owner).or_else(|| is_open.then(me))
 }
 
-/// The door of programs that call their model themselves.
+/// The API for programs that call their model themselves.
 pub(crate) fn direct(
     contexts: &Contexts,
     engine: &Engine,
@@ -143,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_moves_the_others_with_it() {
+    fn a_configured_share_scales_the_others() {
         let clock: Arc<dyn Clock> = Arc::new(crate::clock::SystemClock::new());
         let policy = |config: &Config| engine(config, &clock).map(|(policy, _)| policy);
         let mut config = Config::default();

@@ -1,4 +1,4 @@
-//! The process's environment: the only place where it is read.
+//! The environment of the process: the only place that reads it.
 
 #![expect(clippy::disallowed_methods, reason = "this file owns the environment")]
 
@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 
 use model::Zone;
 
-/// A variable that is set and is text.
+/// The value of a variable; `None` if it is unset or not Unicode.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Every variable that is text.
+/// Every variable that is Unicode.
 pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-/// The machine's time zone; UTC where it has none, as in most containers.
+/// The machine's time zone; UTC if it has none, as in most containers.
 pub(crate) fn zone() -> Zone {
     zone_of(variable("TZ"), Path::new("/etc"))
 }
 
-/// The zone that the variable names, or else the system's: `localtime` is a link to it, or `timezone` has its name.
+/// The zone in the variable, else the system's: `localtime` links to it, or `timezone` has its name.
 fn zone_of(variable: Option<String>, etc: &Path) -> Zone {
     let name = variable.or_else(|| {
         let link = std::fs::read_link(etc.join("localtime")).ok();
@@ -34,17 +34,17 @@ fn zone_of(variable: Option<String>, etc: &Path) -> Zone {
     Zone::named(name.trim().trim_start_matches(':')).unwrap_or_default()
 }
 
-/// The person's folder.
+/// The person's home folder.
 pub(crate) fn home() -> Option<PathBuf> {
     std::env::home_dir()
 }
 
-/// The folder for everything, where no option names one.
+/// The default root.
 pub(crate) fn default_root() -> Option<PathBuf> {
     home().map(|home| home.join(".quipu"))
 }
 
-/// This program's own file; where no `/proc` says it, as it was called.
+/// Path of this program; without `/proc`, the name that started it.
 pub(crate) fn program() -> std::io::Result<PathBuf> {
     std::env::current_exe().or_else(|error| std::env::args_os().next().map(PathBuf::from).ok_or(error))
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::zone_of;
 
     #[test]
-    fn the_machines_zone_is_the_variables_or_the_systems() {
+    fn the_time_zone_comes_from_the_variable_or_the_system() {
         let etc = tempfile::tempdir().expect("a folder");
         let zone =
             |variable: Option<&str>| zone_of(variable.map(str::to_owned), etc.path()).name().to_owned();

@@ -18,7 +18,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Of a command that is done: failed if its output names problems.
+    /// Exit code of a finished command: failed if its output names problems.
     pub(crate) fn done(is_without_problems: bool) -> Self {
         if is_without_problems {
             Self::Ok
@@ -27,7 +27,7 @@ impl Exit {
         }
     }
 
-    /// Of a command that looked for something.
+    /// Exit code of a search.
     pub(crate) fn found(is_found: bool) -> Self {
         if is_found { Self::Ok } else { Self::NotFound }
     }
@@ -60,7 +60,7 @@ impl Exit {
     }
 }
 
-/// A failure with its exit code and what to do about it.
+/// A failure with its exit code and a hint.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
@@ -69,7 +69,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Something that the caller can put right.
+    /// An error that the caller can fix.
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
         Self {
             exit: Exit::Usage,
@@ -78,7 +78,7 @@ impl Failure {
         }
     }
 
-    /// An error of what the caller gave.
+    /// An error in the caller's input.
     pub(crate) fn input(error: impl Into<anyhow::Error>) -> Self {
         Self {
             exit: Exit::Usage,
@@ -86,7 +86,7 @@ impl Failure {
         }
     }
 
-    /// Something that is not there.
+    /// A missing memory, document, run or other item.
     pub(crate) fn missing(message: impl fmt::Display) -> Self {
         Self {
             exit: Exit::NotFound,
@@ -94,7 +94,7 @@ impl Failure {
         }
     }
 
-    /// A root that another process has.
+    /// A root that another process uses.
     pub(crate) fn in_use(message: impl fmt::Display) -> Self {
         Self {
             exit: Exit::InUse,
@@ -102,12 +102,12 @@ impl Failure {
         }
     }
 
-    /// Something that nobody can put right with this command.
+    /// An error that nobody can fix with this command.
     pub(crate) fn failed(message: impl fmt::Display) -> Self {
         anyhow::anyhow!("{message}").into()
     }
 
-    /// Says what was being done.
+    /// Adds the failed operation to the message.
     #[must_use]
     pub(crate) fn context(self, doing: impl fmt::Display + Send + Sync + 'static) -> Self {
         Self {
@@ -122,13 +122,13 @@ impl Failure {
         self.hinted(Some(hint))
     }
 
-    /// The error and what to do, in one text.
+    /// The error and the hint as one text.
     pub(crate) fn words(&self, between: &str) -> String {
         let hint = self.hint.iter().map(|hint| format!("{between}{hint}"));
         format!("{:#}{}", self.error, hint.collect::<String>())
     }
 
-    /// With this hint, if there is one.
+    /// Adds the hint, if there is one.
     #[must_use]
     pub(crate) fn hinted(self, hint: Option<impl Into<String>>) -> Self {
         let hint = hint.map(Into::into);
@@ -146,7 +146,7 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// Errors that are a failure by way of another one.
+/// Implements the conversion of errors to failures through another error type.
 macro_rules! failed {
     ($way:ty: $($error:ty),+) => {$(
         impl From<$error> for Failure {
@@ -156,17 +156,17 @@ macro_rules! failed {
         }
     )+};
 }
-// Nobody can put these right with a command.
+// Nobody can fix these with a command.
 failed!(anyhow::Error: std::io::Error, serde_json::Error, tokio::task::JoinError);
 
-/// A name that an option or a key of the configuration gives.
+/// A name from an option or a key of the configuration.
 pub(crate) fn name(place: &str, text: &str) -> Result<Name, Failure> {
     Name::parse(text).map_err(|error| Failure::usage(format!("{place}: {error}")))
 }
 
-/// A result whose failure can say what to do.
+/// A result with a failure that can get a hint.
 pub(crate) trait Hinted<T> {
-    /// Adds the remedy.
+    /// Adds the remedy as a hint.
     fn hint(self, hint: &str) -> Result<T, Failure>;
 }
 
@@ -207,7 +207,7 @@ failed!(EngineError: LedgerError, VaultError);
 const DAMAGED_LEDGER: &str = "if it is damaged, move `ledger.sqlite*` out of the root and put the newest file of \
     `ledger.daily`, if there is one, in its place as `ledger.sqlite`; the memory files stay as they are";
 
-/// The remedy for a disk that takes no writes.
+/// The remedy for a full or read-only disk.
 pub(crate) fn what_to_do(why: NoRoom) -> &'static str {
     match why {
         NoRoom::Full => "free space on the disk of the root",

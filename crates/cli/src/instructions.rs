@@ -1,6 +1,7 @@
-//! Instruction files that every conversation through the proxy begins with.
+//! Instruction files at the start of every conversation through the proxy.
 //!
-//! Owns: the two folders, and safe reading of unknown files in them (a link, a FIFO, a device, a file without end). Never: which files count, or how much of them (`context::bootstrap` decides).
+//! Owns: the two folders, and safe reading of unknown files in them (a link, a FIFO, a device, an endless file). Never: the
+//! choice of files, or their maximum length (`context::bootstrap` decides).
 
 mod roots;
 
@@ -13,19 +14,19 @@ use self::roots::InstructionRoots;
 use crate::config::{Config, Dangerous};
 use context::bootstrap::{self, Danger, Loaded, Policy};
 
-/// The folder that the configuration names, and that of the root.
+/// The instruction files of the configured folder and of the root's folder.
 #[derive(Debug)]
 pub(crate) struct InstructionFiles {
     folders: Vec<PathBuf>,
-    /// Empty: the known ones.
+    /// Empty: the known names.
     names: Vec<String>,
     danger: Danger,
-    /// Problems that the log has.
+    /// Problems that are in the log already.
     told: Mutex<BTreeSet<String>>,
 }
 
 impl InstructionFiles {
-    /// The folder that the configuration names, if it names one, before that of the root.
+    /// The configured folder, if there is one, and then the root's folder.
     pub(crate) fn new(config: &Config, root: &Path) -> Self {
         let configured = &config.proxy.instructions;
         let configured = (!configured.is_empty()).then(|| PathBuf::from(configured));
@@ -69,7 +70,7 @@ impl proxy::Instructions for InstructionFiles {
 }
 
 impl InstructionFiles {
-    /// The files that count, within so many characters.
+    /// The files in use, cut to `chars_max` characters in total.
     pub(crate) fn load(&self, chars_max: usize) -> Loaded {
         let files = InstructionRoots::below(&self.folders);
         let mut policy = Policy {
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_configured_folder_comes_before_that_of_the_root() {
+    fn the_configured_folder_comes_before_the_roots_folder() {
         let dir = tempfile::tempdir().expect("a folder");
         let (root, project) = (dir.path().join("root"), dir.path().join("project"));
         std::fs::create_dir_all(root.join("instructions")).expect("a folder");
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dangerous_file_is_used_or_refused_as_configured_and_the_log_says_so() {
+    fn a_dangerous_file_is_used_or_refused_as_configured_and_logged() {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::create_dir_all(dir.path().join("instructions")).expect("a folder");
         let path = dir.path().join("instructions/AGENTS.md");

@@ -1,9 +1,9 @@
-//! The terminal's door: commands, configuration, building the world, and ending it in order.
+//! The command line: commands, configuration, building the world, and closing it in order.
 //!
-//! Owns: the runtime, the environment, the machine's clock, exit codes. Never: a use case of its own.
+//! Owns: the runtime, the environment, the system clock, exit codes. Never: a use case of its own.
 //!
-//! Reading order: `args`, `config`, `world`, `api` (every command asks it, in this process or in the server that has
-//! the root), then one file for each group of commands.
+//! Reading order: `args`, `config`, `world`, `api` (every command asks it, in this process or in the server that holds the root),
+//! then one file for each group of commands.
 
 mod api;
 mod archive;
@@ -53,7 +53,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, open_index: OpenIndex)
         Ok(cli) => cli,
         Err(error) => {
             let is_help = !error.use_stderr();
-            // An agent takes the exit code for wrong usage for a veto against its prompt.
+            // An agent would take the exit code for wrong usage as a veto against its prompt.
             let is_hook = arguments.get(1).is_some_and(|command| command == "hook");
             if !is_help && arguments.iter().any(|argument| argument == "--json") {
                 let words = error.to_string();
@@ -66,7 +66,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, open_index: OpenIndex)
             return if is_help || is_hook { Exit::Ok } else { Exit::Usage };
         }
     };
-    // Manual pages are for everybody; all other files are one person's.
+    // Manual pages are for everybody; all other files belong to one person.
     if !matches!(cli.command, args::Command::Man { .. }) {
         private::files();
     }

@@ -1,6 +1,6 @@
 //! The file of facts that were flushed before a compaction: private, one for each owner.
 //!
-//! Owns: its modes, that no link is followed, that a section is there whole or not at all. Never: the text.
+//! Owns: its mode, that no link is followed, and that a section is written completely or not at all. Never: the text.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -19,7 +19,7 @@ pub(crate) struct MemoryFile {
 }
 
 impl MemoryFile {
-    /// The file of an owner in that folder: `<folder>/<app>/<project>/<owner>.md`.
+    /// The file of an owner in this folder: `<folder>/<app>/<project>/<owner>.md`.
     pub(crate) fn of(folder: &Path, whose: &Party) -> Self {
         let Party { scope, owner, .. } = whose;
         let project = folder.join(scope.app.as_str()).join(scope.project.as_str());
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_its_place_is_not_followed() {
+    fn a_link_in_place_of_the_file_is_not_followed() {
         let profile = tempfile::tempdir().unwrap();
         let target = profile.path().join("target");
         std::fs::write(&target, "kept").unwrap();

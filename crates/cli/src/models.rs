@@ -74,7 +74,7 @@ pub(crate) async fn reranker(
     }
 }
 
-/// A model at an endpoint, with what `section` of the configuration says of it; the address comes with an example.
+/// A model at an endpoint with the settings of `section` in the configuration; `example` is an address for the error message.
 pub(crate) fn endpoint(
     section: &str,
     (base_url, example): (&str, &str),
@@ -94,7 +94,7 @@ pub(crate) fn endpoint(
     })
 }
 
-/// The folder of a local model, and the settings that its id implies.
+/// The folder of a local model, and the settings for its id.
 async fn local(
     root: &Path,
     (key, model, example): (&str, &str, &str),
@@ -111,14 +111,14 @@ async fn local(
     }
 }
 
-/// Opens a model where blocking is allowed.
+/// Opens a model on a thread where blocking is allowed.
 pub(crate) async fn opened<T: Send + 'static>(
     open: impl FnOnce() -> Result<T, OpenError> + Send + 'static,
 ) -> Result<T, Failure> {
     tokio::task::spawn_blocking(open).await?.map_err(Failure::input)
 }
 
-/// The hub of the environment.
+/// The hub with the settings of the environment.
 pub(crate) fn hub() -> Hub {
     let mut hub = Hub::default();
     if let Some(endpoint) = crate::environment::variable("HF_ENDPOINT") {
@@ -128,7 +128,7 @@ pub(crate) fn hub() -> Hub {
     hub
 }
 
-/// The folder of a model from the hub, downloaded once into `<root>/models`.
+/// The folder of a hub model, downloaded once into `<root>/models`.
 pub(crate) async fn fetched(
     hub: &Hub,
     root: &Path,

@@ -1,6 +1,6 @@
-//! The git repository that earlier versions kept in the memory folder: moved beside it, whole.
+//! The git repository that earlier versions kept in the memory folder: moved out of it as a whole.
 //!
-//! Owns: which repository is Quipu's own. Never: reading its content.
+//! Owns: recognising Quipu's own repository. Never: reading its content.
 
 use std::fs;
 use std::io;
@@ -12,10 +12,10 @@ use crate::root::MEMORY;
 
 /// The section of the repository's configuration that only Quipu writes.
 const SECTION: &str = "[quipu]";
-/// What is there while deleted text is still in the repository.
+/// Folders that have files while the repository still has deleted text.
 const OWED: [&str; 2] = ["quipu.owed", "quipu.purge"];
 
-/// Moves it out of the memory folder, if there is one. One that still has deleted text is deleted.
+/// Moves the repository out of the memory folder, if there is one; deletes it if it still has deleted text.
 pub(crate) fn set_aside(root: &Path) {
     let made = root.join(MEMORY).join(".git");
     if !is_own(&made) {
@@ -46,7 +46,7 @@ fn has_any(owed: &Path) -> bool {
     }
 }
 
-/// A place for it: beside the memory folder, or in the one that was moved there before.
+/// Target of the move: next to the memory folder, or inside the repository that was moved there before.
 fn free(root: &Path) -> PathBuf {
     let first = root.join(OLD_HISTORY);
     if first.exists() {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_own_repository_is_moved() {
+    fn only_quipus_own_repository_is_moved() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path();
         let made = make(root, "[core]\n\tbare = false\n");
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn one_with_forgotten_text_is_deleted() {
+    fn a_repository_with_deleted_text_is_deleted() {
         for owed in ["quipu.owed/1", "quipu.purge"] {
             let folder = tempfile::tempdir().expect("a folder");
             let made = make(folder.path(), "[quipu]\n\thistory = 1\n");

@@ -20,23 +20,23 @@ pub(crate) use terminal::{TableCell, Tone, err, harmless, is_coloured, out, size
 
 use crate::error::{Exit, Failure};
 
-/// How many characters of a memory a list shows.
+/// Maximum characters of a memory in a list.
 const EXCERPT_CHARS_MAX: usize = 160;
 
-/// One line on standard output.
+/// Prints one line on standard output.
 pub(crate) fn line(text: fmt::Arguments<'_>) -> Result<(), Failure> {
     #[cfg(test)]
     tests::SAID.with_borrow_mut(|said| said.extend([&text.to_string(), "\n"]));
     written(writeln!(std::io::stdout(), "{text}"))
 }
 
-/// One line on standard output, as `println!` takes it.
+/// Prints one line on standard output, with the syntax of `println!`.
 macro_rules! say {
     ($($text:tt)*) => { $crate::output::line(format_args!($($text)*)) };
 }
 pub(crate) use say;
 
-/// One JSON object on standard output.
+/// Prints one JSON object on standard output.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)?;
     say!("{text}")
@@ -50,13 +50,13 @@ pub(crate) fn written(result: std::io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// A line for a person on standard error, which no program reads.
+/// Prints a line for a person on standard error, which programs do not read.
 pub(crate) fn aside(text: &str) {
-    // A closed standard error is nobody's loss.
+    // A closed standard error loses nothing important.
     writeln!(std::io::stderr(), "{text}").ok();
 }
 
-/// Whether the person at the terminal says yes; without a terminal nobody agrees.
+/// Asks the person at the terminal; without a terminal, the answer is no.
 pub(crate) fn agreed(question: &str) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() {
         return Ok(false);
@@ -67,11 +67,11 @@ pub(crate) fn agreed(question: &str) -> Result<bool, Failure> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// A failure on standard error, as text or as one JSON object.
+/// Prints a failure on standard error, as text or as one JSON object.
 pub(crate) fn failure(failure: &Failure, as_json: bool) {
     let message = format!("{:#}", failure.error);
     let mut stderr = std::io::stderr();
-    // Nothing is left to be done if standard error is closed too.
+    // If standard error is closed too, nothing is left to do.
     if as_json {
         let code = match failure.exit {
             Exit::Usage => "INVALID_INPUT",
@@ -94,7 +94,7 @@ pub(crate) fn failure(failure: &Failure, as_json: bool) {
     }
 }
 
-/// A page of a listing, for people. `page`: its number, and how many a page has at most.
+/// Prints a page of a list as text. `page`: its number, and the page size.
 pub(crate) fn listed(
     listed: &GetData,
     kind: &str,
@@ -130,7 +130,7 @@ pub(crate) fn listed(
     say!("{} of {all} of {owner}{}", listed.count, more.unwrap_or_default())
 }
 
-/// One memory whole, for people.
+/// Prints a full memory as text.
 pub(crate) fn memory(found: &GetData) -> Result<(), Failure> {
     let one = |subject: &str, [at, id, path]: [&String; 3], reach: &str, text: &str| {
         say!("{subject}\n{}  {id}  {path}\n{reach}\n{text}", minute(at))
@@ -152,7 +152,7 @@ pub(crate) fn memory(found: &GetData) -> Result<(), Failure> {
     statements(found).try_for_each(|(id, subject, text)| say!("{subject}\n{id}\n\n{text}"))
 }
 
-/// Of a fact that no longer holds, until when it did.
+/// The end of a fact that no longer holds.
 fn ended(fact: &FactItem) -> Option<String> {
     let until = fact
         .valid_until
@@ -161,7 +161,7 @@ fn ended(fact: &FactItem) -> Option<String> {
     until.or_else(|| Some(format!("replaced by {}", fact.superseded_by.as_ref()?)))
 }
 
-/// Where a fact holds, and until when, as lines.
+/// Lines with the project of a fact and the end of the fact.
 fn reach(fact: &FactItem) -> String {
     let project = fact.project_id.as_deref().unwrap_or("default");
     let ended = ended(fact).map_or_else(String::new, |ended| format!("{ended}\n"));
@@ -187,12 +187,12 @@ fn titled(subject: &str, text: &str) -> String {
     model::excerpt(if subject.is_empty() { text } else { subject }, EXCERPT_CHARS_MAX)
 }
 
-/// The day of an instant as the API writes it, in the zone that it is written in.
+/// The date of an API timestamp, in the timestamp's zone.
 fn day(instant: &str) -> &str {
     instant.get(..10).unwrap_or(instant)
 }
 
-/// The same to the minute.
+/// Date and time to the minute, in the timestamp's zone.
 fn minute(instant: &str) -> String {
     match (instant.get(..10), instant.get(11..16)) {
         (Some(day), Some(clock)) => format!("{day} {clock}"),
@@ -205,7 +205,7 @@ pub(crate) mod tests {
     use std::cell::RefCell;
 
     thread_local! {
-        /// Output of commands, for their tests.
+        /// The output of commands, for their tests.
         pub(crate) static SAID: RefCell<String> = const { RefCell::new(String::new()) };
     }
 }

@@ -1,6 +1,6 @@
-//! One user's memory as files that other programs read: JSON lines, or a folder of Markdown as the memory folder is.
+//! One user's memory as files that other programs read: JSON lines, or a folder of Markdown in the format of the memory folder.
 //!
-//! Owns: the way from lines to Markdown and back. Never: the lines (`gateway::wire::portable`), or the Markdown (`vault`).
+//! Owns: the conversion from lines to Markdown and back. Never: the lines (`gateway::wire::portable`), or the Markdown (`vault`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,23 +15,23 @@ use vault::MarkdownVault;
 
 use crate::error::Failure;
 
-/// Words that a file of lines begins with.
+/// First bytes of a file of lines.
 const HEAD: &[u8] = b"{\"quipu_export\":";
 
-/// A user's memory between two forms.
+/// A user's memory during the conversion.
 #[derive(Debug)]
 pub(crate) struct PortableMemory {
     pub(crate) head: ExportHead,
     pub(crate) lines: Vec<ExportLine>,
 }
 
-/// Whether a file is an export of lines, by its beginning.
+/// Whether a file with these first bytes is an export of lines.
 pub(crate) fn is_export(beginning: &[u8]) -> bool {
     beginning.starts_with(HEAD)
 }
 
 impl PortableMemory {
-    /// Reads lines.
+    /// Parses lines.
     pub(crate) fn of_lines(text: &[u8]) -> Result<Self, Failure> {
         let mut lines = (1..)
             .zip(text.split(|byte| *byte == b'\n'))
@@ -49,7 +49,7 @@ impl PortableMemory {
         })
     }
 
-    /// Writes a folder of Markdown. What is not yet in an episode is in none of its files; returns the number of these messages.
+    /// Writes a folder of Markdown. It has no messages that are not yet in an episode; returns the number of these messages.
     pub(crate) async fn write_markdown(
         &self,
         folder: &Path,
@@ -83,7 +83,7 @@ impl PortableMemory {
     }
 }
 
-/// Every user's memory in a folder of Markdown.
+/// Reads the memory of every user in a folder of Markdown.
 pub(crate) async fn read_markdown(
     folder: &Path,
     zone: &Zone,
@@ -129,7 +129,7 @@ pub(crate) async fn read_markdown(
     Ok(all)
 }
 
-/// The lock files that a vault makes in a folder; they go when this is dropped, unless the folder had them.
+/// The lock files that a vault creates in a folder; they are removed on drop, unless the folder had them before.
 struct VaultLocks(Option<PathBuf>);
 
 impl VaultLocks {
@@ -141,7 +141,7 @@ impl VaultLocks {
 impl Drop for VaultLocks {
     fn drop(&mut self) {
         if let Some(locks) = &self.0 {
-            // Empty files that nobody needs: they do no harm if they stay.
+            // The lock files are empty, and harmless if they stay.
             std::fs::remove_dir_all(locks).ok();
         }
     }

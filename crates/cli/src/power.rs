@@ -16,7 +16,7 @@ impl Power for Machine {
     }
 }
 
-/// Whether a battery of the machine, not one of a mouse or a headset, is being emptied.
+/// Whether a battery of the machine is discharging; batteries of a mouse or a headset do not count.
 fn is_discharging(supplies: &Path) -> bool {
     let Ok(supplies) = std::fs::read_dir(supplies) else {
         return false;
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_battery_that_is_emptied_counts_and_a_mouse_does_not() {
+    fn only_a_discharging_battery_of_the_machine_counts() {
         let folder = tempfile::tempdir().expect("a folder");
         assert!(!is_discharging(&folder.path().join("none")));
         let put = |supply: &str, file: &str, text: &str| {

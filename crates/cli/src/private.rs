@@ -1,7 +1,7 @@
 //! Folders that only their owner can enter, and files that only their owner can read.
 //!
-//! Owns: with which rights the root and what is in it are created, and that what is not there is no error. Never: the
-//! rights of a root that is there: a person may share it on purpose.
+//! Owns: the rights of a new root and its content, and that a missing file is not an error. Never: the rights of an existing
+//! root: a person may share it on purpose.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
@@ -10,12 +10,12 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// From here on, only their owner can read the files that this process creates: Quipu's, and those of the libraries that it uses.
+/// From this call on, only their owner can read the files that this process creates, including files of its libraries.
 pub(crate) fn files() {
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
-/// What was read of a file or a folder; none if it is not there.
+/// The result of reading a file or a folder; `None` if it does not exist.
 pub(crate) fn if_there<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     match read {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -23,7 +23,7 @@ pub(crate) fn if_there<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Opens a file: through no link that was put there, and nothing that can keep one waiting, as a FIFO or a device.
+/// Opens a plain file: follows no link, and refuses a FIFO or a device, which could block.
 pub(crate) fn plain_file(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
@@ -34,13 +34,13 @@ pub(crate) fn plain_file(options: &mut OpenOptions, path: &Path) -> io::Result<F
     }
 }
 
-/// Creates a folder that only its owner may enter; one that is there stays as it is.
+/// Creates a folder that only its owner may enter; an existing folder stays unchanged.
 pub(crate) fn folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700).create(path)
 }
 
-/// The same for a folder of ours alone: one that is there is closed to others, as an earlier version left it open.
+/// Creates a folder of Quipu's own; an existing one is closed to others, because an earlier version left it open.
 pub(crate) fn own_folder(path: &Path) -> io::Result<()> {
     folder(path)?;
     if path.metadata()?.permissions().mode() & 0o077 != 0 {
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_created_is_private_and_what_is_ours_becomes_so() {
+    fn new_folders_are_private_and_quipus_own_become_private() {
         let root = tempfile::tempdir().expect("a folder");
         let mode = |path: &Path| fs::metadata(path).expect("is there").permissions().mode() & 0o777;
         let (new, shared) = (root.path().join("a/b"), root.path().join("shared"));

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How often a bar is drawn anew while nothing is counted.
+/// Interval of redrawing a bar without progress.
 pub(crate) const TICK: Duration = Duration::from_millis(200);
 
-/// A bar for something counted; hidden without a viewer (`--quiet`, `--json`, or no terminal).
+/// A bar for counted items; hidden without a viewer (`--quiet`, `--json`, or no terminal).
 pub(crate) fn bar(shown: bool, what: &'static str, total: u64) -> ProgressBar {
     let target = if shown {
         ProgressDrawTarget::stderr()

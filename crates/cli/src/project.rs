@@ -1,6 +1,6 @@
 //! The project of a folder.
 //!
-//! Owns: which repository a folder is in, and its name as a project. Never: what is remembered of it.
+//! Owns: finding the repository of a folder, and its name as a project. Never: the memory of a project.
 
 use std::env;
 use std::path::Path;
@@ -8,17 +8,17 @@ use std::process::{Command, Stdio};
 
 use model::{InvalidId, ProjectId, Scope};
 
-/// Digits of a root's fingerprint, which keeps folders of one name apart.
+/// Digits of the fingerprint of a repository's path, which keeps folders of the same name apart.
 const DIGITS: usize = 8;
-/// The longest project.
+/// Maximum characters of a project id.
 const CHARS_MAX: usize = 128;
 
-/// A folder's project, or the one without a repository.
+/// The project of a folder; outside of a repository, the default project.
 pub(crate) fn of(folder: &Path) -> ProjectId {
     project_of(folder).unwrap_or_else(|| Scope::default().project)
 }
 
-/// A project as a command line names it.
+/// A project from the command line; `.` is the project of the current folder.
 pub(crate) fn named(text: &str) -> Result<ProjectId, InvalidId> {
     match env::current_dir() {
         Ok(folder) if text == "." => Ok(of(&folder)),
@@ -26,8 +26,8 @@ pub(crate) fn named(text: &str) -> Result<ProjectId, InvalidId> {
     }
 }
 
-/// The project of the repository that a folder is in: its remote's address, the same in every clone and worktree; without a
-/// remote its root. None outside of repositories, and in one that is the whole home folder.
+/// The project of a folder's repository, named by the address of its remote, which is the same in every clone and worktree;
+/// without a remote, by its root folder. `None` outside of a repository, and in a repository of the whole home folder.
 fn project_of(folder: &Path) -> Option<ProjectId> {
     if folder.as_os_str().is_empty() {
         return None;
@@ -49,8 +49,8 @@ fn project_of(folder: &Path) -> Option<ProjectId> {
     as_name(&name)
 }
 
-/// What the `git` program prints in a folder; none if it fails. A repository that the environment names is another one: hooks
-/// of git have it.
+/// The output of `git` in a folder; `None` if it fails. The variables are removed because git sets them for its hooks, where they
+/// name another repository.
 fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let mut git = Command::new("git");
     for named in ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
@@ -66,7 +66,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     Some(printed.strip_suffix('\n').unwrap_or(&printed).to_owned())
 }
 
-/// Host and path of a remote's address, without what differs between the ways to reach it; none of a path on this machine.
+/// Host and path of a remote's address, the same for every protocol; `None` for a path on this machine.
 fn place_of(url: &str) -> Option<String> {
     let (host, path) = match url.split_once("://") {
         Some(("file", _)) => return None,
@@ -81,7 +81,7 @@ fn place_of(url: &str) -> Option<String> {
     (!host.is_empty() && !path.is_empty()).then(|| format!("{host}/{path}"))
 }
 
-/// A text as a name: `/` becomes `+`, what no name may have becomes `_`, and the end of a long text counts.
+/// A text as a project id: `/` becomes `+`, other invalid characters become `_`, and a long text keeps its end.
 fn as_name(text: &str) -> Option<ProjectId> {
     let fit = |c: char| match c {
         '/' => '+',
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ways_to_reach_a_remote_name_one_place() {
+    fn every_url_of_a_remote_gives_the_same_address() {
         for url in [
             "git@Example.org:ana/boat.git",
             "https://example.org/ana/boat",
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_fits_whatever_the_folder_is_called() {
+    fn any_folder_name_becomes_a_valid_project() {
         assert_eq!(
             text(as_name("git.ort/ana/bäume")).as_deref(),
             Some("git.ort+ana+b_ume")

@@ -1,6 +1,6 @@
-//! Reads documents in a process of its own, as port [`DocumentReader`].
+//! Reads documents in a separate process, as port [`DocumentReader`].
 //!
-//! Owns: the process: its start, its turn, the end of its patience, what its end means. Never: a file's format (`documents`), its
+//! Owns: the process: its start, its turn, its time limit, the meaning of its exit. Never: a file's format (`documents`), its
 //! limits (`child`).
 
 mod answer;
@@ -22,19 +22,20 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 
-/// A process that takes longer is ended. Its own limit counts processor time alone, and it gives way to everything else.
+/// Maximum time of the process; after it, the process is killed. The process's own limit counts only processor time, and its
+/// priority is the lowest.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// Who waits longer for the files before is sent away.
+/// Maximum wait for earlier files; after it, the file is refused.
 const TURN_WAIT: Duration = Duration::from_mins(1);
-/// The longest answer that is read.
+/// Maximum bytes of an answer.
 const ANSWER_MAX_BYTES: u64 = 64 << 20;
 
-/// One process for each file, one at a time.
+/// Starts one process for each file, one at a time.
 #[derive(Debug)]
 pub(crate) struct ChildReader {
     program: PathBuf,
     arguments: Vec<String>,
-    /// Where files wait that have no place on a disk yet.
+    /// Folder for files that are only in memory so far.
     folder: PathBuf,
     clock: Arc<dyn Clock>,
     turn: Semaphore,
@@ -44,7 +45,7 @@ impl ChildReader {
     /// A reader that starts this program again.
     #[cfg_attr(test, expect(dead_code, reason = "a test is another program"))]
     pub(crate) fn new(folder: PathBuf, clock: Arc<dyn Clock>) -> io::Result<Self> {
-        // An update may put another build in this program's place.
+        // An update may have replaced this program's file by another build.
         let running = PathBuf::from("/proc/self/exe");
         let program = if running.exists() {
             running
@@ -64,7 +65,7 @@ impl ChildReader {
         }
     }
 
-    /// Has a process read the file. The process ends with this future.
+    /// Lets a process read the file. Dropping the future kills the process.
     async fn talk(&self, file: FileBytes, name: &str, media_type: &str) -> Result<ReadDocument, ReadError> {
         let folder = self.folder.clone();
         let input = tokio::task::spawn_blocking(move || on_disk(file, folder)).await;
@@ -85,7 +86,7 @@ impl ChildReader {
         let read = tokio::task::spawn_blocking(move || answer::received(&told)).await;
         match read.map_err(unavailable)? {
             Ok(read) => read,
-            // Its end says why there is no answer.
+            // The exit status shows why there is no answer.
             Err(error) => Err(meaning(child.wait().await.map_err(unavailable)?, error)),
         }
     }
@@ -114,7 +115,7 @@ fn unavailable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Re
     ReadError::Unavailable { source: Some(source) }
 }
 
-/// The file, at its first byte.
+/// The file on disk, at its first byte.
 fn on_disk(file: FileBytes, folder: PathBuf) -> io::Result<File> {
     let file = match file {
         FileBytes::Disk(file) => file,
@@ -128,13 +129,13 @@ fn on_disk(file: FileBytes, folder: PathBuf) -> io::Result<File> {
     file.try_clone()
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 fn meaning(status: ExitStatus, error: serde_json::Error) -> ReadError {
     let by = |signal: Signal| status.signal() == Some(signal.as_raw());
     if by(Signal::XCPU) {
         Unreadable::NeedsTime.into()
     } else if by(Signal::ABORT) || by(Signal::KILL) {
-        // It has no memory left, or the machine has none.
+        // The process or the machine ran out of memory.
         Unreadable::NeedsMemory.into()
     } else if status.signal().is_some() || status.code() == Some(child::PANICKED) {
         tracing::warn!(%status, "a document ended the process that read it");

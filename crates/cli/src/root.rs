@@ -1,6 +1,6 @@
-//! What a folder is to Quipu: a root, a place for one, or somebody else's.
+//! Recognises a folder: a root, a folder that can become one, or another program's folder.
 //!
-//! Owns: the names by which a root is known. Never: a change to a folder.
+//! Owns: the names that identify a root. Never: a change to a folder.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,13 +14,13 @@ use crate::private::if_there;
 use crate::serving::LEDGER;
 use crate::tokens;
 
-/// Memory's folder in a root.
+/// The memory folder of a root.
 pub(crate) const MEMORY: &str = "memory";
-/// The configuration's file in a root.
+/// The configuration file of a root.
 pub(crate) const CONFIGURATION: &str = "quipu.toml";
-/// File of the root that keeps why hooks failed.
+/// Log file of failed hooks in the root.
 pub(crate) const HOOK_LOG: &str = "hook.log";
-/// What commands put into a root before its ledger.
+/// Names that commands may create in a root before its ledger.
 const EARLY: [&str; 7] = [
     "init",
     "instructions",
@@ -30,13 +30,13 @@ const EARLY: [&str; 7] = [
     tokens::FILE,
     tokens::BESIDE,
 ];
-/// What a file system or a file manager puts into a folder.
+/// Names that a file system or a file manager creates in a folder.
 const SYSTEMS: [&str; 2] = ["lost+found", ".DS_Store"];
 const ANOTHER_ROOT: &str = "name a root, a new folder or an empty one with --root DIR or QUIPU_ROOT";
-/// The end of the name of a folder that a restore makes a root in.
+/// Name suffix of the folder in which a restore builds a root.
 const UNFINISHED: &str = ".quipu-restoring";
 
-/// A folder that may be a root.
+/// State of a folder that is a root or can become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RootFolder {
     Absent,
@@ -44,7 +44,7 @@ pub(crate) enum RootFolder {
     Root,
 }
 
-/// What a folder is; one that holds anything else than a root is refused. It changes nothing.
+/// Recognises a folder; refuses a folder with any other content. Changes nothing.
 pub(crate) fn check(root: &Path) -> Result<RootFolder, Failure> {
     let shown = root.display();
     let refused = |why: &str, hint: &str| Err(Failure::usage(format!("`{shown}` {why}")).hint(hint));
@@ -99,7 +99,7 @@ pub(crate) fn check(root: &Path) -> Result<RootFolder, Failure> {
     )
 }
 
-/// The folder that a restore makes this root in, beside it.
+/// The folder next to this root in which a restore builds it.
 pub(crate) fn unfinished(root: &Path) -> Option<PathBuf> {
     let mut name = root.file_name()?.to_owned();
     name.push(UNFINISHED);
@@ -110,7 +110,7 @@ fn name_of(root: &Path) -> Option<std::ffi::OsString> {
     absolute(root).ok()?.file_name().map(OsStr::to_owned)
 }
 
-/// Whether owners of memory are in a folder, as in `<app>/<project>/users`.
+/// Whether a memory folder has owners, as in `<app>/<project>/users`.
 pub(crate) fn holds_memory(memory: &Path, owners: &[&str]) -> bool {
     let below = |folder: &PathBuf| folders(folder).unwrap_or_default();
     let apps = below(&memory.to_owned());
@@ -118,7 +118,7 @@ pub(crate) fn holds_memory(memory: &Path, owners: &[&str]) -> bool {
     projects.any(|project| owners.iter().any(|owners| project.join(owners).is_dir()))
 }
 
-/// The entries of a folder, but for hidden ones; none where it is no folder.
+/// The entries of a folder, without hidden ones; `None` if it is not a readable folder.
 fn folders(folder: &Path) -> Option<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     let is_shown = |path: &PathBuf| {

@@ -1,7 +1,7 @@
-//! Tokens: those of the configuration, and those that `quipu token` issued.
+//! Tokens: those of the configuration, and those issued by `quipu token`.
 //!
-//! Owns: `<root>/tokens.json`, with a hash of each issued token, and how a running server follows it. Never: what a token
-//! opens (the gateway's guard).
+//! Owns: `<root>/tokens.json` with a hash of each issued token, and how a running server follows the file. Never: the access of a
+//! token (the gateway's guard).
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
@@ -25,11 +25,11 @@ use crate::world::secret;
 
 /// The file of the issued tokens, in the root.
 pub(crate) const FILE: &str = "tokens.json";
-/// Where the file's next text is written before it takes its place.
+/// Temporary file in which the next version is written.
 pub(crate) const BESIDE: &str = ".tokens.json.tmp";
-/// What this program writes, and the newest that it reads.
+/// The version that this program writes, and the newest that it reads.
 const FORMAT: u32 = 1;
-/// So that people, and tools that look for secrets, see what it is.
+/// Lets people, and tools that search for secrets, recognise a token.
 const PREFIX: &str = "quipu_";
 
 /// An issued token.
@@ -37,7 +37,7 @@ const PREFIX: &str = "quipu_";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IssuedToken {
     pub(crate) id: String,
-    /// In hexadecimal. The token is as random as its hash, so that nobody can guess it from that.
+    /// Hash in hexadecimal. The token is as random as its hash, so that nobody can guess it from the hash.
     sha256: String,
     #[serde(flatten)]
     pub(crate) purpose: TokenPurpose,
@@ -52,7 +52,7 @@ struct TokenFile {
 }
 
 impl TokenPurpose {
-    /// The token with this secret; `place` is where its words stand.
+    /// The token with this secret; `place` names its source in errors.
     fn token(&self, place: &str, secret: Secret) -> Result<Token, Failure> {
         let part = |text: Option<&str>| name(place, text.unwrap_or("default"));
         let scope = match (self.app.as_deref(), self.project.as_deref()) {
@@ -62,7 +62,7 @@ impl TokenPurpose {
         let user = self.user.as_deref().map(|user| {
             proxy::name_of(user).ok_or_else(|| Failure::usage(format!("{place}: a user must not be empty")))
         });
-        // Who has access to one user's memory has no business with the server.
+        // A token for one user's memory needs no access to the server.
         let usual = if user.is_some() {
             RoleKey::Write
         } else {
@@ -88,7 +88,7 @@ pub(crate) fn configured(config: &Config) -> Result<Vec<Token>, Failure> {
     tokens.collect()
 }
 
-/// The issued tokens of a root, in the order of their issue.
+/// The issued tokens of a root, oldest first.
 pub(crate) fn issued(root: &Path) -> Result<Vec<IssuedToken>, Failure> {
     let file = root.join(FILE);
     let shown = file.display();
@@ -107,7 +107,7 @@ pub(crate) fn issued(root: &Path) -> Result<Vec<IssuedToken>, Failure> {
     Ok(read.tokens)
 }
 
-/// Issues a token; the token itself is told once and kept nowhere.
+/// Issues a token and returns it; only its hash is stored.
 pub(crate) fn issue(
     root: &Path,
     purpose: &TokenPurpose,
@@ -131,7 +131,7 @@ pub(crate) fn issue(
     Ok((text, issued))
 }
 
-/// Takes a token back; none if there is no such token.
+/// Revokes a token; `None` if there is no such token.
 pub(crate) fn revoke(root: &Path, id: &str) -> Result<Option<IssuedToken>, Failure> {
     let mut revoked = None;
     change(root, |tokens| {
@@ -141,12 +141,13 @@ pub(crate) fn revoke(root: &Path, id: &str) -> Result<Option<IssuedToken>, Failu
     Ok(revoked)
 }
 
-/// Changes the file in one step; two commands at the same time wait for each other.
+/// Changes the file in one step; simultaneous commands wait for each other.
 fn change(root: &Path, work: impl FnOnce(&mut Vec<IssuedToken>)) -> Result<(), Failure> {
     let file = root.join(FILE);
     let changed = || -> Result<(), Failure> {
         crate::private::folder(root)?;
-        // The lock of a file that is replaced would be another's the next time: the lock is the folder's.
+        // Locks the folder, because each change replaces the file: a lock on the old file would not exclude a command that opens
+        // the new one.
         let lock = File::open(root)?;
         lock.lock()?;
         let mut tokens = issued(root)?;
@@ -159,7 +160,7 @@ fn change(root: &Path, work: impl FnOnce(&mut Vec<IssuedToken>)) -> Result<(), F
     changed().map_err(|failure| failure.context(format!("cannot change `{}`", file.display())))
 }
 
-/// The issued tokens as a running server sees them: as they are in the file at the time of each request.
+/// The issued tokens for a running server, read from the file again whenever it has changed.
 #[derive(Debug)]
 pub(crate) struct Follower {
     root: PathBuf,
@@ -169,14 +170,14 @@ pub(crate) struct Follower {
 #[derive(Debug, Default)]
 struct SeenTokens {
     state: Option<FileState>,
-    /// None until there is a first token; then some, however few are left.
+    /// None until the first token is issued; from then on a list, even an empty one.
     tokens: Option<Arc<[Token]>>,
 }
 
 pub(crate) type FileState = (SystemTime, u64, u64);
 
 impl Follower {
-    /// Reads the file; one that cannot be read opens nothing, and the server does not start.
+    /// Reads the file; an unreadable file is an error, and the server does not start.
     pub(crate) fn new(root: &Path) -> Result<Self, Failure> {
         issued(root)?
             .iter()
@@ -215,7 +216,7 @@ impl IssuedTokens for Follower {
     }
 }
 
-/// What changes whenever the file is replaced.
+/// Values that change whenever the file is replaced.
 pub(crate) fn state(file: &Path) -> Option<FileState> {
     let about = file.metadata().ok()?;
     Some((about.modified().ok()?, about.len(), about.ino()))
@@ -236,7 +237,7 @@ impl IssuedToken {
     }
 }
 
-/// A random text that nobody can guess: 256 bits in hexadecimal.
+/// A random text: 256 bits in hexadecimal.
 pub(crate) fn fresh() -> Result<String, Failure> {
     let mut random = [0; 32];
     getrandom::fill(&mut random)

@@ -1,4 +1,4 @@
-//! The model servers behind `/v1`, as configured.
+//! The model servers behind `/v1`, from the configuration.
 //!
 //! Owns: the step from configuration to a proxy. Never: handling a request.
 
@@ -13,7 +13,7 @@ use crate::config::{Config, Upstream as Keys};
 use crate::error::Failure;
 use crate::world::{World, secret};
 
-/// The proxy, if there is a model server: the one of the command line, else those of the configuration.
+/// The proxy, if there is a model server: the server of the command line, else those of the configuration.
 pub(crate) fn proxy(
     world: &World,
     config: &Config,
@@ -39,7 +39,7 @@ pub(crate) fn proxy(
     Ok(Some(Proxy::start(world.direct.parts(), servers)))
 }
 
-/// One model server, not asked yet.
+/// The route to one model server, which was not probed yet.
 pub(crate) fn route(keys: &Keys, clock: &Arc<dyn Clock>) -> Result<Route, Failure> {
     let kinds = || Kind::ALL.map(Kind::as_str).join(", ");
     let kind = match keys.kind.as_str() {
@@ -76,7 +76,7 @@ pub(crate) fn route(keys: &Keys, clock: &Arc<dyn Clock>) -> Result<Route, Failur
     })
 }
 
-/// The open paths behind `/v1/`, however they are written.
+/// The paths behind `/v1/` that every token can use, written with or without `/v1/`.
 fn passthrough(config: &Config) -> Vec<String> {
     let paths = config.proxy.passthrough.iter();
     let paths = paths.map(|path| path.trim().trim_matches('/'));
@@ -84,7 +84,7 @@ fn passthrough(config: &Config) -> Vec<String> {
     bare.filter(|path| !path.is_empty()).map(str::to_owned).collect()
 }
 
-/// A server without a path has its routes under `/v1`, as nearly all do.
+/// Adds `/v1` to an address without a path, because nearly all servers have their routes there.
 pub(crate) fn under_v1(base_url: &str) -> String {
     let bare = base_url.trim().trim_end_matches('/');
     let has_path = bare.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
@@ -101,7 +101,7 @@ mod tests {
     use crate::clock::SystemClock;
 
     #[test]
-    fn a_server_has_the_window_that_is_configured() {
+    fn the_window_of_a_server_comes_from_the_configuration() {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         for (line, window) in [("", None), ("context_tokens = 8192", Some(8_192))] {
             let text = format!("[[proxy.upstreams]]\nbase_url = \"http://127.0.0.1:8080\"\n{line}");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_for_a_load_balancer_must_be_a_name_of_a_header() {
+    fn the_session_header_must_be_a_valid_header_name() {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let route = |header: &str| {
             let keys = Keys {
@@ -129,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn an_open_path_is_written_with_or_without_its_v1() {
+    fn a_passthrough_path_may_begin_with_v1_or_not() {
         let text = "[proxy]\npassthrough = [\"files\", \"/v1/batches/\", \"\", \"/\"]";
         let config: Config = toml::from_str(text).expect("it is understood");
         assert_eq!(passthrough(&config), ["files", "batches"]);
     }
 
     #[test]
-    fn a_bare_address_means_its_v1() {
+    fn an_address_without_a_path_gets_v1() {
         assert_eq!(under_v1("http://127.0.0.1:8080"), "http://127.0.0.1:8080/v1");
         assert_eq!(under_v1("http://127.0.0.1:8080/"), "http://127.0.0.1:8080/v1");
         assert_eq!(under_v1("https://api.x.com/v1/"), "https://api.x.com/v1");

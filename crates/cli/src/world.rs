@@ -1,6 +1,6 @@
-//! Building the world: the adapters that the configuration names, and the engine on top of them.
+//! Builds the world: the adapters of the configuration, and the engine on top of them.
 //!
-//! Owns: which parts there are and in which order they open. Never: a use case.
+//! Owns: the list of parts and the order of opening them. Never: a use case.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,14 +37,14 @@ use crate::root::MEMORY;
 use crate::serving;
 use crate::upstreams;
 
-/// Time that a person reads before the next turn: a call that began sooner would be cancelled, and would block the
-/// server until it notices.
+/// Time that a person reads before the next turn: a call that began earlier would be cancelled, and would block the server until
+/// the server notices.
 const READING_TIME: Duration = Duration::from_secs(15);
 
-/// Time limit of a shutdown without a configured one.
+/// Default time limit of a shutdown.
 const SHUTDOWN: Duration = Duration::from_secs(10);
 
-/// Opens the index in a folder for vectors of a model; the binary gives it, so that only the binary links LanceDB.
+/// Opens the index in a folder for vectors of a model. The binary passes this function, so that only the binary links LanceDB.
 pub type OpenIndex = fn(&Path, EmbedderId) -> Result<Arc<dyn Index>, IndexError>;
 
 /// The running system of one root.
@@ -58,16 +58,16 @@ pub(crate) struct World {
     pub(crate) ledger: Arc<SqliteLedger>,
     /// The service of conversations.
     pub(crate) contexts: Contexts,
-    /// The door of programs that call their model themselves.
+    /// The API for programs that call their model themselves.
     pub(crate) direct: Direct,
-    /// Extraction and conversations share the model servers.
+    /// Limits for the model servers, shared by extraction and conversations.
     pub(crate) gates: Arc<Gates>,
     pub(crate) offline: Offline,
 }
 
 impl World {
-    /// Opens everything; the caller ends it with [`World::shutdown`]. Background runs wait until they are started; for one who
-    /// asks a question and goes, other work does too.
+    /// Opens everything; the caller closes it with [`World::shutdown`]. Background runs wait for their start; with `asks_only`,
+    /// for a command that only reads, other work waits too.
     pub(crate) async fn open(
         root: &Path,
         config: &Config,
@@ -139,8 +139,7 @@ impl World {
         Ok(world)
     }
 
-    /// Applies a configuration's settings of background runs; other settings need a restart. A configuration with an error
-    /// changes nothing.
+    /// Applies the settings of background runs; other settings need a restart. A configuration with an error changes nothing.
     pub(crate) fn configure(&self, config: &Config) -> Result<(), Failure> {
         let keys = &config.consolidation;
         let nearness = Nearness {
@@ -160,7 +159,7 @@ impl World {
         Ok(())
     }
 
-    /// The API of it.
+    /// The API of this world.
     pub(crate) fn gateway(&self, settings: GatewaySettings) -> Gateway {
         let (engine, clock, ids) = (self.engine.clone(), self.clock.clone(), self.ids.clone());
         Gateway::new(engine, settings, clock, ids)
@@ -169,12 +168,12 @@ impl World {
             .with_knowledge(self.knowledge.clone())
     }
 
-    /// Ends everything within ten seconds.
+    /// Closes everything within ten seconds.
     pub(crate) async fn shutdown(&self) {
         self.shutdown_within(SHUTDOWN).await;
     }
 
-    /// Ends everything within the bound, of which background runs have a half.
+    /// Closes everything within the bound; background runs have half of it.
     pub(crate) async fn shutdown_within(&self, bound: Duration) {
         let end = self.clock.elapsed() + bound;
         tokio::select! {
@@ -186,13 +185,12 @@ impl World {
         self.direct.shutdown().await;
         self.contexts.shutdown(left() / 2).await;
         self.engine.shutdown_within(left()).await;
-        // The strategies hold the memory engine, which sends events here: until the engine has ended, its writes cause
-        // runs.
+        // The strategies hold the memory engine, which sends events here: until the engine has ended, its writes cause runs.
         self.offline.register(Vec::new());
     }
 }
 
-/// The zone that people see.
+/// The time zone of the output.
 pub(crate) fn zone(config: &Config) -> Result<Zone, Failure> {
     if config.memory.timezone.is_empty() {
         return Ok(crate::environment::zone());
@@ -200,7 +198,7 @@ pub(crate) fn zone(config: &Config) -> Result<Zone, Failure> {
     Zone::named(&config.memory.timezone).map_err(|error| Failure::usage(format!("memory.timezone: {error}")))
 }
 
-/// The root's ledger, whose lock is the root's.
+/// Opens the root's ledger, whose lock is the root's lock.
 fn locked(root: &Path) -> Result<Arc<SqliteLedger>, Failure> {
     private::folder(root)
         .with_context(|| format!("cannot create `{}`", root.display()))
@@ -210,7 +208,7 @@ fn locked(root: &Path) -> Result<Arc<SqliteLedger>, Failure> {
     Ok(Arc::new(ledger))
 }
 
-/// The library of documents, without the remains of unfinished uploads.
+/// Opens the library of documents, and removes the remains of unfinished uploads.
 async fn library(engine: &Engine, parts: Parts, vault: Arc<MarkdownVault>) -> Knowledge {
     let knowledge = Knowledge::new(KnowledgeParts {
         engine: engine.clone(),
@@ -228,7 +226,7 @@ async fn library(engine: &Engine, parts: Parts, vault: Arc<MarkdownVault>) -> Kn
     knowledge
 }
 
-/// How background runs go.
+/// The settings of background runs.
 fn background(config: &Config, zone: &Zone) -> background::BackgroundSettings {
     let keys = &config.consolidation;
     background::BackgroundSettings {
@@ -279,7 +277,7 @@ fn settings(config: &Config, asks_only: bool) -> Result<MemorySettings, Failure>
     })
 }
 
-/// The projects whose users search each other's memory.
+/// The projects in which a search also covers the memory of the other users.
 fn shared(config: &Config) -> Result<Vec<Scope>, Failure> {
     let projects = config.memory.shared_projects.iter();
     let scope = |text: &String| {
@@ -297,7 +295,7 @@ fn chat(config: &Config, clock: &Arc<dyn Clock>, gates: &Gates) -> Result<Option
         .transpose()
 }
 
-/// The models that strategies have in place of the chat model, by name.
+/// The models that replace the chat model in strategies, by name.
 fn chat_models(
     config: &Config,
     clock: &Arc<dyn Clock>,
@@ -321,7 +319,7 @@ fn chat_with(
     Ok(Arc::new(GatedChat::new(Arc::new(chat), gate)))
 }
 
-/// The client of a model at the chat model's server, which waits for nobody.
+/// A client of a model at the chat model's server; its requests do not wait at the server's gate.
 pub(crate) fn chat_client(model: &str, config: &Config, clock: &Arc<dyn Clock>) -> Result<HttpChat, Failure> {
     let keys = &config.chat;
     let url = (&*keys.base_url, "http://127.0.0.1:8080/v1");
@@ -336,7 +334,7 @@ pub(crate) fn required(key: &str, text: &str, what: &str) -> Result<(), Failure>
     Ok(())
 }
 
-/// A secret as written, or the variable that it names with `env:`.
+/// A secret from the configuration, or from the variable that `env:` names.
 pub(crate) fn secret(key: &str, text: &str) -> Result<Option<String>, Failure> {
     match text.strip_prefix("env:") {
         None => Ok((!text.is_empty()).then(|| text.to_owned())),
@@ -353,7 +351,7 @@ fn reader(root: &Path, clock: &Arc<dyn Clock>) -> std::io::Result<Arc<dyn Docume
     Ok(Arc::new(ChildReader::new(root.to_owned(), clock.clone())?))
 }
 
-/// A test's own program reads no documents.
+/// A test reads documents in its own process.
 #[cfg(test)]
 #[expect(clippy::unnecessary_wraps, reason = "as the one above")]
 fn reader(_: &Path, _: &Arc<dyn Clock>) -> std::io::Result<Arc<dyn DocumentReader>> {

@@ -1,4 +1,4 @@
-//! Paths, and what refusals become.
+//! Encoded paths, and failures for refused requests.
 
 use gateway::ClientReply;
 
@@ -6,7 +6,7 @@ use super::Path;
 use crate::error::{Exit, Failure};
 
 #[test]
-fn values_are_encoded() {
+fn path_values_are_percent_encoded() {
     let path = Path::new("/memories/", "a/b ü?")
         .with("app_id", "x&y")
         .with("page", 2);
@@ -17,7 +17,7 @@ fn values_are_encoded() {
 }
 
 #[test]
-fn a_refusal_keeps_its_words_and_gets_an_exit_code() {
+fn a_refusal_keeps_its_message_and_gets_an_exit_code() {
     let refused = |status, code: &str, detail: Option<&str>| {
         let body = format!(
             r#"{{"request_id": "r", "error": {{"code": "{code}", "message": "words", "timestamp": "t", "path": "p"}}}}"#

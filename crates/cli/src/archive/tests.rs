@@ -1,4 +1,4 @@
-//! A backup that is not as it was written is refused.
+//! A backup that changed since it was written is refused.
 
 use tempfile::TempDir;
 
@@ -24,7 +24,7 @@ fn refusal(folder: &Path) -> String {
 }
 
 #[test]
-fn a_backup_comes_back_as_it_was() {
+fn a_backup_is_restored_unchanged() {
     let (from, root) = (
         TempDir::new().expect("a folder"),
         TempDir::new().expect("a folder"),
@@ -38,7 +38,7 @@ fn a_backup_comes_back_as_it_was() {
 }
 
 #[test]
-fn damage_is_found() {
+fn a_damaged_backup_is_refused() {
     type Damage = (fn(&Path), &'static str);
     let damages: [Damage; 7] = [
         (

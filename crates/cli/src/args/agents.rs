@@ -1,6 +1,6 @@
 //! Arguments of the commands that connect agents and models: `init`, `mcp`, `hook`, `token`, `model`, `skill`.
 //!
-//! Owns: their words. Never: their work.
+//! Owns: their names and help. Never: executing them.
 
 use clap::{Args, Subcommand};
 

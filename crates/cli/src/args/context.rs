@@ -1,6 +1,6 @@
 //! The arguments of `quipu context`.
 //!
-//! Owns: their names and help. Never: doing anything.
+//! Owns: their names and help. Never: executing them.
 
 use std::path::PathBuf;
 

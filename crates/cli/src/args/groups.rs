@@ -1,6 +1,6 @@
-//! The commands by what they are for, as the help shows them.
+//! The commands in groups by purpose, as the help shows them.
 //!
-//! Owns: the groups. Never: a command's own words.
+//! Owns: the groups. Never: the help of a command.
 
 use std::ffi::OsString;
 
@@ -23,13 +23,13 @@ const GROUPS: [(&str, &str); 4] = [
     ("Keep it", "status sync rebuild export backup restore"),
 ];
 
-/// The command line as it was typed.
+/// Parses the command line.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let matches = grouped().try_get_matches_from(arguments);
     Cli::from_arg_matches(&matches.map_err(with_place)?)
 }
 
-/// An error about a command that stands in another one says where.
+/// Adds the full command to an error about a subcommand that was typed without its group.
 fn with_place(mut error: clap::Error) -> clap::Error {
     if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
         let command = Cli::command();
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_that_is_shown_stands_in_one_group() {
+    fn every_visible_command_is_in_exactly_one_group() {
         let help = parse(&["quipu".into()]).expect_err("it is help").to_string();
         for command in Cli::command().get_subcommands().filter(|one| !one.is_hide_set()) {
             let line = format!("\n  {:<12} ", command.get_name());
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_stands_in_another_one_is_refused_with_its_place() {
+    fn a_subcommand_without_its_group_is_refused_with_the_full_command() {
         let refused = |line: &str| {
             let words = line.split(' ').map(OsString::from);
             parse(&words.collect::<Vec<_>>()).expect_err(line).to_string()

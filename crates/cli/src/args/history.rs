@@ -1,6 +1,6 @@
-//! Arguments of the commands that show what Quipu did: `history`, `audit`, `runs`.
+//! Arguments of the commands that show the changes and runs of Quipu: `history`, `audit`, `runs`.
 //!
-//! Owns: their names and help. Never: doing anything.
+//! Owns: their names and help. Never: executing them.
 
 use clap::{Args, Subcommand};
 use model::Name;
@@ -8,7 +8,7 @@ use model::Name;
 use super::{ScopeArgs, user};
 use crate::project;
 
-/// Background strategies, by the names that `quipu runs start` takes.
+/// Background strategies, by the names that `quipu runs start` accepts.
 pub(crate) const STRATEGIES: &str = "dream, extract_agent_case, extract_agent_skill, extract_foresight, extract_user_profile, reflect_episodes";
 
 /// The tenant, or every one.

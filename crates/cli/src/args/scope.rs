@@ -1,6 +1,6 @@
 //! The tenant and the owner of a command.
 //!
-//! Owns: the words that name them, checked as they are typed. Never: which project a folder has (`project`).
+//! Owns: their options, validated during parsing. Never: the project of a folder (`project`).
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ impl ScopeArgs {
     }
 }
 
-/// A user as people name them: any text but an empty one.
+/// A user id from any text except an empty one.
 pub(crate) fn user(text: &str) -> Result<Name, InvalidId> {
     proxy::name_of(text).ok_or(InvalidId::Empty)
 }
@@ -51,7 +51,7 @@ pub(crate) struct OwnerArgs {
 }
 
 impl OwnerArgs {
-    /// The default user, where nobody is named.
+    /// The named owner, else the default user.
     pub(crate) fn owner(&self) -> Owner {
         match (&self.user, &self.agent) {
             (_, Some(agent)) => Owner::agent(agent.clone()),

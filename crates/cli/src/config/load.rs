@@ -1,4 +1,4 @@
-//! Reading the file and the environment into one [`Config`], and remembering where each value came from.
+//! Reads the file and the environment into one [`Config`], and records the origin of each value.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::error::Failure;
 use crate::private::if_there;
 use crate::root::CONFIGURATION;
 
-/// Prefix of every variable of the environment.
+/// Prefix of Quipu's environment variables.
 const PREFIX: &str = "QUIPU_";
 
 /// The effective configuration.
@@ -19,7 +19,7 @@ const PREFIX: &str = "QUIPU_";
 pub(crate) struct LoadedConfig {
     pub(crate) config: Config,
     pub(crate) file: PathBuf,
-    /// The file, or a variable.
+    /// By key: the file or the variable that set it.
     sources: BTreeMap<String, String>,
 }
 
@@ -49,7 +49,7 @@ impl LoadedConfig {
     }
 }
 
-/// Reads `<root>/quipu.toml`, if it is there, and the environment over it.
+/// Reads `<root>/quipu.toml`, if it exists, and then the environment, which takes precedence.
 pub(crate) fn load(
     root: &Path,
     environment: impl IntoIterator<Item = (String, String)>,
@@ -74,7 +74,7 @@ pub(crate) fn load(
             let keys = Table::from_iter([(key.clone(), value)]);
             Table::from_iter([(section.clone(), keys.into())])
         };
-        // Text where the key takes text; anything else is read as TOML.
+        // A key of type text keeps the text; for other keys, the text is read as TOML.
         let mut value = Value::String(text.clone());
         if checked(alone(value.clone()), "").is_err() {
             let read = format!("value = {text}").parse::<Table>();

@@ -1,13 +1,13 @@
-//! A configuration that can leave the machine: the same without its secrets.
+//! A configuration without its secrets, which can leave the machine.
 //!
-//! Owns: what is a secret in `quipu.toml`. Never: reading or writing the file.
+//! Owns: which keys of `quipu.toml` are secret. Never: reading or writing the file.
 
 use toml::{Table, Value};
 
-/// Takes the secrets out of a `quipu.toml`: its text, and the keys whose secrets are not in it. A key is left out. A token
-/// stays, and its secret is that of a variable: a server without its tokens would be open to everybody on its machine, with a
-/// variable that is not set it does not start. A file without secrets stays as it is; the text of one that is no TOML is left
-/// out whole, since nobody can tell what it holds.
+/// Removes the secrets from a `quipu.toml`: returns its text, and the keys whose secrets were removed. An API key is removed. A
+/// token stays, and its secret becomes the name of a variable: without its tokens, a server would be open to everybody on its
+/// machine; with an unset variable it does not start. A file without secrets stays unchanged. A file that is not valid TOML is
+/// left out as a whole, because nobody can tell whether it holds secrets.
 pub(crate) fn portable(text: &str) -> (String, Vec<String>) {
     let Ok(table) = text.parse::<Table>() else {
         let all = "the whole file, which is not valid TOML";
@@ -27,13 +27,13 @@ pub(crate) fn portable(text: &str) -> (String, Vec<String>) {
     (text, left_out)
 }
 
-/// Whether a value is a secret itself, and not the name of a variable.
+/// Whether a value is a secret itself, not the name of a variable.
 fn is_secret(key: &str, value: &Value) -> bool {
     let is_written = matches!(value, Value::String(text) if !text.is_empty() && !text.starts_with("env:"));
     is_written && matches!(key, "api_key" | "secret")
 }
 
-/// Hands over each secret with its place; `keep` says whether it stays.
+/// Passes each secret with its path to `keep`, which returns whether the key stays.
 pub(super) fn each_secret(value: &mut Value, place: &str, keep: &mut dyn FnMut(&str, &mut Value) -> bool) {
     match value {
         Value::Table(table) => table.retain(|key, value| {

@@ -9,7 +9,7 @@ fn engine() -> memory::MemorySettings {
     memory::MemorySettings::default()
 }
 
-/// Declares sections of the configuration: every key may be left out, and no other is known.
+/// Declares sections of the configuration: every key is optional, and unknown keys are refused.
 macro_rules! sections {
     ($($(#[$about:meta])* struct $name:ident {
         $($(#[$of_key:meta])* $key:ident: $ty:ty $(= $value:expr)?,)+
@@ -26,7 +26,7 @@ macro_rules! sections {
 }
 
 sections! {
-    /// Everything that can be configured.
+    /// All settings.
     struct Config {
         memory: Memory,
         history: History,
@@ -45,16 +45,16 @@ sections! {
 
     /// Storage of messages and the division of conversations into segments.
     struct Memory {
-        /// Empty: the machine's.
+        /// Empty: the machine's time zone.
         timezone: String,
         gap_minutes: u32 = engine().gap_minutes,
         messages_max: usize = engine().messages_max,
         tokens_max: usize = engine().tokens_max,
-        /// Secrets are removed from messages before anything is written.
+        /// Remove secrets from messages before anything is written.
         redact: bool = engine().redacts,
-        /// A session without a new message for so many days is forgotten; 0: never.
+        /// Delete a session after this many days without a new message; 0: never.
         keep_days: u32,
-        /// Projects, as `app/project` or `project`, whose users search each other's memory too.
+        /// Projects, as `app/project` or `project`, in which a search also covers the memory of the project's other users.
         shared_projects: Vec<String>,
     }
 
@@ -77,11 +77,11 @@ sections! {
         owner: String,
         /// Headers in which clients name the user, beside `x-quipu-user`.
         user_headers: Vec<String>,
-        /// Paths behind `/v1/` that every token can use, with all below them, although they can hold data of others: `files`.
+        /// Paths behind `/v1/`, such as `files`, that every token can use, with all paths below. They can hold data of others.
         passthrough: Vec<String>,
-        /// A folder of instruction files that every conversation begins with, before those of `<root>/instructions`.
+        /// A folder of instruction files at the start of every conversation, before the files of `<root>/instructions`.
         instructions: String,
-        /// Names of instruction files in their order; empty: the seven known ones.
+        /// Names of instruction files, in order; empty: the seven known ones.
         instruction_files: Vec<String>,
         upstreams: Vec<Upstream>,
     }
@@ -95,16 +95,16 @@ sections! {
         compact_at_percent: u8,
         /// … or this many tokens; 0: the engine's default.
         compact_at_tokens: usize,
-        /// The window of an agent in tokens, by its name: before that of the model.
+        /// The window of an agent in tokens, by the agent's name; it replaces the model's window.
         agent_windows: BTreeMap<String, usize>,
         /// Warn at these shares; none: the engine's default.
         warn_at_percent: Option<Vec<u8>>,
-        /// Facts of messages that leave the view are appended to a file of their user in this folder; empty: to none.
+        /// Folder with a file for each user, which gets the facts of messages that leave the view; empty: no file.
         flush_folder: String,
-        /// A command that Quipu starts before a compaction.
+        /// A command that runs before and after a compaction.
         on_compact: Vec<String>,
         dangerous_instructions: Dangerous,
-        /// Engines of the user's own.
+        /// The user's own engines.
         engines: Vec<ContextEngine>,
     }
 
@@ -113,7 +113,7 @@ sections! {
         name: String,
         /// A program and its arguments.
         command: Vec<String>,
-        /// The engine compacts by itself.
+        /// The engine compacts on its own.
         owns_compaction: bool,
         timeout_ms: u32 = 5_000,
         /// The engine's own settings.
@@ -126,17 +126,17 @@ sections! {
         name: String,
         base_url: String,
         api_key: String,
-        /// Kind of the server, if a probe cannot find it out: `llama.cpp`, `openai`, …
+        /// Kind of the server, if a probe cannot detect it: `llama.cpp`, `openai`, …
         kind: String,
-        /// Its models, with `*` at the end as a wildcard; empty: all.
+        /// Models of the server, with `*` at the end as a wildcard; empty: all.
         models: Vec<String>,
-        /// Its own name for the model, if it differs.
+        /// The server's name for the model, if it differs.
         model: String,
-        /// Window in tokens, if the server reports none or a wrong one; 0: as the server reports.
+        /// Window in tokens, if the server reports none or a wrong one; 0: the reported one.
         context_tokens: usize,
-        /// A header that carries a key of the conversation, for a load balancer before replicas; empty: none.
+        /// A header with a key of the conversation, for a load balancer before replicas; empty: none.
         session_header: String,
-        /// How long the server is asked to keep a prompt in its cache, as in `24h`; empty: the server's default.
+        /// Requested time that the server keeps a prompt in its cache, as in `24h`; empty: the server's default.
         cache_retention: String,
         /// Whether a local server gets a `session_id` with each request of a conversation.
         session_id: bool = true,
@@ -152,18 +152,18 @@ sections! {
         timeout_seconds: u32 = 30,
     }
 
-    /// The model that reads the best hits of a search again.
+    /// The model that scores the best hits of a search again.
     struct Rerank {
         provider: RerankProvider,
         /// Empty with `http`: the endpoint is a server of text-embeddings-inference.
         model: String,
         base_url: String,
         api_key: String,
-        /// Maximum time that a search waits.
+        /// Maximum seconds that a search waits for the model.
         timeout_seconds: u32 = 5,
     }
 
-    /// The chat model that extracts; none when `model` is empty.
+    /// The chat model for extraction; none if `model` is empty.
     struct Chat {
         model: String,
         base_url: String,
@@ -187,16 +187,16 @@ sections! {
 
     /// Background strategies.
     struct Consolidation {
-        /// Time without a message after which a session is idle.
+        /// Seconds without a message after which a session is idle.
         idle_seconds: u32 = u32::try_from(engine().idle_after.as_secs()).unwrap_or(u32::MAX),
         /// Strategies that do not run.
         disabled: Vec<String> = background::strategies::OFF_BY_DEFAULT.map(str::to_owned).into(),
-        /// Prompts and answers of background runs together; 0 for no bound.
+        /// Maximum tokens of all background runs in a day, prompts and answers together; 0: no limit.
         tokens_per_day_max: u64,
         quiet: QuietWhen,
-        /// Background runs at a time.
+        /// Number of background runs at a time.
         concurrency: usize = background::BackgroundSettings::default().concurrency,
-        /// Minimum cosine of two episodes about the same thing that are at most `alike_days_max` days apart.
+        /// Minimum cosine similarity, in percent, of two episodes about the same thing, at most `alike_days_max` days apart.
         alike_percent_min: u8 = 55,
         alike_days_max: u32 = background::strategies::Nearness::default().days_max,
         /// Maximum characters of `MEMORY.md`, `USER.md` and `SOUL.md` together.
@@ -211,7 +211,7 @@ sections! {
         name: String,
         /// Cron expression of five fields; empty: no schedule.
         cron: Option<String>,
-        /// Start only after this time without another event.
+        /// Start only after this many seconds without another event.
         idle_seconds: Option<u32>,
         /// Start only after this number of events,
         count: Option<u32>,
@@ -220,7 +220,7 @@ sections! {
         attempts_max: Option<u32>,
         /// A chat model in place of `chat.model`, at the same server.
         model: Option<String>,
-        /// Text behind the instructions of the strategy's prompts.
+        /// Text after the instructions of the strategy's prompts.
         instructions: Option<String>,
     }
 
@@ -234,7 +234,7 @@ sections! {
 
     /// Log on standard error.
     struct Log {
-        /// As in `info` or `quipu=debug,engine=trace`.
+        /// Filter, as in `info` or `quipu=debug,engine=trace`.
         filter: String = "warn".to_owned(),
         json: bool,
     }
@@ -246,7 +246,7 @@ sections! {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TokenPurpose {
-    // Of the configuration alone: an issued token is kept as a hash.
+    // Only in the configuration: of an issued token, only a hash is stored.
     #[arg(skip)]
     pub(crate) secret: Option<String>,
     /// The user whose memory it opens; for an admin, the user of requests that name none [default: every user]
@@ -286,7 +286,7 @@ impl From<RoleKey> for gateway::TokenRole {
     }
 }
 
-/// Treatment of an instruction file that matches a dangerous pattern.
+/// Handling of an instruction file that matches a dangerous pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Dangerous {
@@ -301,7 +301,7 @@ pub(crate) enum Dangerous {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum EmbeddingProvider {
-    /// The table inside the binary.
+    /// The table in the binary.
     #[default]
     Static,
     /// A BERT-family model from a folder or a hub id.
@@ -314,17 +314,17 @@ pub(crate) enum EmbeddingProvider {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RerankProvider {
-    /// There is none.
+    /// No reranker.
     #[default]
     #[serde(rename = "")]
     Off,
     /// A cross-encoder of the BERT family from a folder or a hub id.
     Local,
-    /// An endpoint.
+    /// An HTTP endpoint.
     Http,
 }
 
-/// When background runs pause; a run that a person asked for starts anyway.
+/// When background runs pause; a run that a person requested starts anyway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum QuietWhen {

@@ -1,4 +1,4 @@
-//! Every key has a default, a place in the example, a variable, and a helpful answer to a slip.
+//! Every key has a default, a place in the example, a variable, and a helpful error for a typo.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn problem(file: &str, pairs: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn nothing_is_needed() {
+fn an_empty_configuration_has_every_default() {
     let loaded = load(Path::new("no such folder"), env(&[])).unwrap();
     assert_eq!(loaded.config, Config::default());
     assert!(loaded.rows().iter().all(|(_, _, source)| source == "default"));
@@ -42,7 +42,7 @@ fn the_example_shows_every_key_with_its_default() {
 }
 
 #[test]
-fn the_environment_goes_over_the_file_and_both_are_named() {
+fn the_environment_overrides_the_file_and_both_are_named_as_origin() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(
         root.path().join("quipu.toml"),
@@ -67,7 +67,7 @@ fn the_environment_goes_over_the_file_and_both_are_named() {
 }
 
 #[test]
-fn every_default_survives_a_trip_through_its_variable() {
+fn every_default_can_be_set_by_its_variable() {
     let rows = load(Path::new("no such folder"), env(&[])).unwrap().rows();
     for (key, value, _) in rows {
         let variable = format!("QUIPU_{}", key.to_uppercase().replace('.', "__"));
@@ -78,7 +78,7 @@ fn every_default_survives_a_trip_through_its_variable() {
 }
 
 #[test]
-fn slips_are_answered() {
+fn a_typo_gets_a_suggestion() {
     expect_test::expect![[r"`ROOT/quipu.toml`: unknown key `timezon`, did you mean `timezone`?"]]
         .assert_eq(&problem("[memory]\ntimezon = \"UTC\"", &[]));
     expect_test::expect![[r"`QUIPU_MEMRY__TIMEZONE`: unknown key `memry`, did you mean `memory`?"]]
@@ -88,7 +88,7 @@ fn slips_are_answered() {
 }
 
 #[test]
-fn secrets_are_not_shown() {
+fn secrets_are_hidden() {
     let pairs = [
         ("QUIPU_CHAT__API_KEY", "sk-very-secret"),
         ("QUIPU_SERVER__TOKENS", "[{secret = \"hush\"}]"),
@@ -102,7 +102,7 @@ fn secrets_are_not_shown() {
 }
 
 #[test]
-fn a_configuration_without_its_secrets_is_toml_with_all_else() {
+fn a_configuration_without_its_secrets_is_toml_with_all_other_keys() {
     let (text, left_out) = super::portable(
         "[chat]\nmodel = \"m\"\napi_key = \"k\"\n\n[server]\ntokens = [{ secret = \"t\" }, { secret = \"env:HERE\" }]\n",
     );

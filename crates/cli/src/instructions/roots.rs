@@ -1,6 +1,6 @@
 //! Instruction files on disk.
 //!
-//! Owns: that nothing outside the roots is read, that nothing is waited for. Never: judging a text.
+//! Owns: that no file outside the roots is read, and that no read blocks. Never: judging a text.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read};
@@ -10,12 +10,12 @@ use context::bootstrap::{FileHead, Files, Missing};
 
 use crate::private::plain_file;
 
-/// Reads below some directories, which are real paths.
+/// Reads files below some directories, given by their real paths.
 #[derive(Debug)]
 pub(super) struct InstructionRoots(pub(super) Vec<PathBuf>);
 
 impl InstructionRoots {
-    /// Below these directories; one that does not exist yields nothing.
+    /// Reads below these directories; a missing one has no files.
     pub(super) fn below(roots: &[PathBuf]) -> Self {
         Self(roots.iter().flat_map(|root| root.canonicalize()).collect())
     }

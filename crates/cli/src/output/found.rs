@@ -1,6 +1,6 @@
-//! The result of a search for people: one ranked list of messages and memories.
+//! The result of a search as text: one ranked list of messages and memories.
 //!
-//! Owns: the order and nesting of the list, and the words for each kind. Never: scores; the server makes them.
+//! Owns: the order and nesting of the list, and the text for each kind. Never: scores; the server computes them.
 
 use std::collections::BTreeSet;
 
@@ -11,24 +11,24 @@ use super::layout::{date, moment, passage, sentence, wrapped};
 use super::say;
 use crate::error::Failure;
 
-/// Approximate length of a long message in the output.
+/// Approximate maximum characters of a long message in the output.
 const WORDS_CHARS_MAX: usize = 480;
 
 /// Options of the output.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Look<'a> {
-    /// A long text is shown where it has the question's words.
+    /// The question: a long text is cut around its words.
     pub(crate) query: &'a str,
-    /// The project that was searched, if that is not `default`.
+    /// The searched project; None: `default`.
     pub(crate) project: Option<&'a str>,
-    /// Tell the id and the file of each line.
+    /// Show the id and the file of each line.
     pub(crate) ids: bool,
     /// Show every hit with score and reason.
     pub(crate) explain: bool,
 }
 
 impl Look<'_> {
-    /// Names the project of what another one has.
+    /// Names the project of a hit from another project.
     fn elsewhere(self, project: Option<&str>) -> String {
         if project == self.project {
             return String::new();
@@ -37,17 +37,17 @@ impl Look<'_> {
     }
 }
 
-/// One place in the list.
+/// One entry of the list.
 #[derive(Debug, Default)]
 struct ListEntry {
     score: f32,
     words: String,
-    /// Description: speaker and time of a message, or the kind of memory.
+    /// Description: speaker and time of a message, or kind of a memory.
     about: String,
     notes: Vec<String>,
     id: String,
     explain: Option<Explain>,
-    /// The messages that it contains.
+    /// Ids of the messages that the entry contains.
     tells: BTreeSet<String>,
     terms: BTreeSet<String>,
 }
@@ -72,7 +72,7 @@ pub(crate) fn found(found: &SearchData, look: Look<'_>) -> Result<(), Failure> {
     say!("{}", shown.join("\n\n"))
 }
 
-/// All messages, and the memories that add something to them. Of equals, messages come first.
+/// All messages, and the memories that add something to them. At equal scores, messages come first.
 fn places(found: &SearchData, look: Look<'_>) -> Vec<ListEntry> {
     let said: BTreeSet<&str> = found.messages.iter().map(|message| &*message.id).collect();
     let is_said = |ids: &[String]| ids.iter().any(|id| said.contains(id.as_str()));
@@ -128,7 +128,7 @@ fn message(it: &FoundMessage, look: Look<'_>) -> ListEntry {
     let speaker = speaker.map_or("somebody", String::as_str);
     let of = look.elsewhere(it.project_id.as_deref());
     let mut told = term_set(&it.content);
-    // "ana likes tea" adds nothing to "I like tea" by ana.
+    // The fact "ana likes tea" adds nothing to the message "I like tea" by ana.
     told.extend(term_set(speaker));
     told.extend(it.sender_id.iter().flat_map(|id| term_set(id)));
     let episode = it.episode_id.as_ref();
@@ -174,7 +174,7 @@ fn fact(it: &FactItem, found: &SearchData, look: Look<'_>) -> ListEntry {
     ListEntry::new(it.score, words, about, (&it.id, &it.path), it.explain.as_ref())
 }
 
-/// Validity of a fact, with its beginning or end if the answer has it.
+/// Kind of a fact, past or not, and its beginning or end if the answer has one.
 fn validity(it: &FactItem, found: &SearchData) -> (&'static str, Option<String>) {
     if let Some(newer) = &it.superseded_by {
         let newer = found.facts.iter().find(|fact| fact.id == *newer);
@@ -208,10 +208,10 @@ impl ListEntry {
         }
     }
 
-    /// A fact made from the listed message: shown if it adds something or is no longer valid.
+    /// Adds a fact made from the listed message, if the fact adds something or is no longer valid.
     fn note(&mut self, it: &FactItem, found: &SearchData, look: Look<'_>) {
         let text = sentence(&it.subject, &it.content);
-        // Of a quotation, what was said.
+        // For a quotation, only the quoted text counts.
         let words = term_set(text.split_once(" says: \"").map_or(&*text, |(_, said)| said));
         let (kind, held) = validity(it, found);
         let holds = it.superseded_by.is_none() && it.valid_until.is_none();

@@ -1,4 +1,4 @@
-//! Text for a terminal: lines of eighty columns, dates as people write them, the part of a long text that answers.
+//! Layout of text for a terminal: lines of eighty columns, dates in a common notation, excerpts around the answer.
 //!
 //! Owns: widths, dates, excerpts. Never: the content.
 
@@ -10,7 +10,7 @@ use model::text::{self, term_set};
 
 const COLUMNS: usize = 80;
 
-/// A heading and its text as one; without the heading if the text repeats it.
+/// A heading and its text joined; without the heading if the text repeats it.
 pub(super) fn sentence(subject: &str, text: &str) -> String {
     let (subject, text) = (subject.trim(), text.trim());
     if subject.is_empty() || text.contains(subject) {
@@ -23,7 +23,7 @@ pub(super) fn sentence(subject: &str, text: &str) -> String {
     format!("{subject}{} {text}", if is_ended { "" } else { "." })
 }
 
-/// A text on one line, cut to about so many characters around the sentence with most of a question's words.
+/// A text on one line, cut to about `chars_max` characters around the sentence with most words of a question.
 pub(super) fn passage(text: &str, query: &str, chars_max: usize) -> String {
     let flat = model::one_line(text);
     let length = flat.chars().count();
@@ -40,7 +40,7 @@ pub(super) fn passage(text: &str, query: &str, chars_max: usize) -> String {
         }
         start += sentence.len();
     }
-    // A sentence that the beginning shows whole needs no cut before it.
+    // If the beginning of the text includes the whole sentence, nothing is cut before it.
     let from = flat[..best.1].chars().count();
     let begin = if from < chars_max / 2 { 0 } else { best.1 };
     let rest = flat[begin..].trim_start();
@@ -54,7 +54,7 @@ pub(super) fn passage(text: &str, query: &str, chars_max: usize) -> String {
     }
 }
 
-/// A text on one line, cut to so many characters around the first of some words.
+/// A text on one line, cut to `chars_max` characters around the first of some words.
 pub(crate) fn around(text: &str, words: &str, chars_max: usize) -> String {
     let flat = model::one_line(text);
     let mut wanted = BTreeSet::new();
@@ -71,7 +71,7 @@ pub(crate) fn around(text: &str, words: &str, chars_max: usize) -> String {
     format!("{}{}{}", sign(from > 0), cut.trim(), sign(from < left))
 }
 
-/// A paragraph behind a mark, its other lines under its first. Text of messages must not control the terminal.
+/// A paragraph after a mark, with its other lines indented. Text of messages must not control the terminal.
 pub(crate) fn wrapped(mark: &str, text: &str) -> String {
     let text: String = text
         .chars()
@@ -93,7 +93,7 @@ pub(crate) fn wrapped(mark: &str, text: &str) -> String {
             used = indent;
             room = COLUMNS - indent;
         }
-        // A word that is longer than a line, as of a language without spaces, is cut.
+        // A word longer than a line, as in a language without spaces, is split.
         while columns(word) > room {
             let at = fitting(word, room);
             push(&mut lines, &word[..at]);
@@ -129,7 +129,7 @@ pub(super) fn columns(text: &str) -> usize {
     text.chars().map(width).sum()
 }
 
-/// Characters beyond the alphabets are twice as wide.
+/// Characters from U+2E80 on are twice as wide.
 fn width(c: char) -> usize {
     1 + usize::from(c >= '\u{2e80}')
 }
@@ -139,13 +139,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_behind_a_full_line_stands_on_the_next() {
+    fn a_word_after_a_full_line_goes_to_the_next_line() {
         let full = "x".repeat(COLUMNS - 2);
         assert_eq!(wrapped("> ", &format!("{full} y")), format!("> {full}\n  y"));
     }
 
     #[test]
-    fn dates_are_written_as_people_write_them() {
+    fn dates_have_the_month_in_words() {
         assert_eq!(date("2024-03-04T09:00:00Z"), "4 March 2024");
         assert_eq!(moment("2024-12-31T23:59:00+01:00"), "31 December 2024, 23:59");
         assert_eq!(moment("2024-12-31T00:00:00+01:00"), "31 December 2024");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_shown_where_it_answers() {
+    fn a_long_text_is_cut_around_the_answer() {
         let text = "We talked of the weather. ".repeat(40)
             + "The boat is called Marula. "
             + &"More of it. ".repeat(40);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_cut_around_the_words_and_says_where() {
+    fn a_text_is_cut_around_the_words_and_marks_each_cut() {
         let text = format!("{}\nPétra's {}", "a".repeat(50), "z".repeat(50));
         assert_eq!(around(&text, "petra", 12), "…aaa Pétra's…");
         assert_eq!(around(&text, "who", 5), "aaaaa…");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_is_told_where_the_text_does_not_say_it() {
+    fn a_heading_is_shown_unless_the_text_repeats_it() {
         for (subject, text, told) in [
             (
                 "Peanuts",

@@ -1,6 +1,7 @@
-//! The answer of `quipu ask`: one line with its source and with what it replaced.
+//! The answer of `quipu ask`: one line with its source and the statement that it replaced.
 //!
-//! Owns: the choice of the line among what the server is sure of, and its form. Never: what is sure; the server decides.
+//! Owns: choosing the line among the server's sure answers, and its format. Never: deciding which answers are sure; the server
+//! does.
 
 use std::fmt;
 
@@ -9,27 +10,27 @@ use serde::Serialize;
 
 use super::layout::date;
 
-/// What answers a question.
+/// The answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Reply {
     text: String,
-    /// Who said it; none for a fact that its owner wrote.
+    /// The speaker; None: the owner wrote the fact.
     speaker: Option<String>,
     timestamp: String,
     id: String,
-    /// Since when it no longer holds.
+    /// Time from which it no longer holds.
     until: Option<String>,
     replaced: Option<Replaced>,
 }
 
-/// What held before.
+/// The earlier statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Replaced {
     text: String,
     timestamp: String,
 }
 
-/// The line that answers. None where the server is sure of nothing.
+/// The answer; `None` if the server is sure of none.
 pub(crate) fn reply(found: &SearchData) -> Option<Reply> {
     found.sure.iter().flatten().find_map(|sure| told(found, sure))
 }
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reply_is_one_line_with_its_source_and_what_it_replaced() {
+    fn the_reply_is_one_line_with_its_source_and_the_replaced_statement() {
         let message =
             json!([{"id": "m2", "text": "My new home\nis in Lisbon."}, {"id": "f3", "text": "I like tea."}]);
         let expected = "My new home is in Lisbon. (ana, 15 January 2025, m2; before, on 10 June 2024: My home is in Berlin.)";
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn without_anything_sure_there_is_no_reply() {
+    fn without_a_sure_answer_there_is_no_reply() {
         assert_eq!(line(&json!([])), None);
         assert_eq!(line(&Value::Null), None);
         assert_eq!(

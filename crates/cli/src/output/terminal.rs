@@ -1,6 +1,6 @@
-//! What a terminal gets besides the words: colour, and tables with a heading.
+//! Extras for a terminal: colour, and tables with a heading.
 //!
-//! Owns: when it is shown. Never: the content. A pipe or a file gets the same words without either.
+//! Owns: when they are shown. Never: the content. A pipe or a file gets the same text without them.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, stderr, stdout};
@@ -10,14 +10,14 @@ use super::say;
 use crate::environment;
 use crate::error::Failure;
 
-/// How a word stands out.
+/// Emphasis of a word.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Tone {
     Strong,
     Bad,
 }
 
-/// Whether colour is wanted: never off a terminal, nor where the person or the terminal says no.
+/// Whether to use colour: only on a terminal, and only if neither `NO_COLOR` nor the terminal forbids it.
 pub(crate) fn is_coloured(is_terminal: bool) -> bool {
     may_colour(is_terminal, environment::variable)
 }
@@ -28,12 +28,12 @@ fn may_colour(is_terminal: bool, variable: impl Fn(&str) -> Option<String>) -> b
         && variable("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// A word for standard output.
+/// A word with its colour for standard output.
 pub(crate) fn out(tone: Tone, word: &str) -> String {
     painted(is_coloured(stdout().is_terminal()), tone, word)
 }
 
-/// A word for standard error.
+/// A word with its colour for standard error.
 pub(crate) fn err(tone: Tone, word: &str) -> String {
     painted(is_coloured(stderr().is_terminal()), tone, word)
 }
@@ -54,7 +54,7 @@ pub(crate) struct TableCell {
 }
 
 impl TableCell {
-    /// Words, aligned left.
+    /// Text, aligned left.
     pub(crate) fn text(text: impl Display) -> Self {
         Self {
             text: harmless(&text.to_string()),
@@ -71,7 +71,7 @@ impl TableCell {
     }
 }
 
-/// Rows under a heading, aligned; without a terminal each row alone, its cells two spaces apart.
+/// Prints rows under a heading, aligned; without a terminal, each row on its own with two spaces between cells.
 pub(crate) fn table<const N: usize>(
     heads: [&str; N],
     rows: impl IntoIterator<Item = [TableCell; N]>,
@@ -108,7 +108,7 @@ fn aligned<const N: usize>(heads: [&str; N], rows: &[[TableCell; N]]) -> Vec<Str
         }
         text.trim_end().to_owned()
     };
-    // A heading stands over its numbers, so the first row says which columns have some.
+    // The first row shows which columns have numbers; their headings are aligned like the numbers.
     let numbers: [bool; N] = std::array::from_fn(|at| rows.first().is_some_and(|row| row[at].is_number));
     let head = row(std::array::from_fn(|at| (heads[at], numbers[at])));
     let cells =
@@ -118,7 +118,7 @@ fn aligned<const N: usize>(heads: [&str; N], rows: &[[TableCell; N]]) -> Vec<Str
         .collect()
 }
 
-/// Bytes in the unit that people read.
+/// Bytes in a readable unit.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
@@ -127,7 +127,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// A text that cannot command a terminal.
+/// A text without control characters, except line ends and tabs.
 pub(crate) fn harmless(text: &str) -> String {
     let is_shown = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     text.chars().filter(is_shown).collect()
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colour_is_for_terminals_whose_people_want_it() {
+    fn colour_needs_a_terminal_and_no_objection() {
         let asked = |is_terminal, name: &'static str, value: &'static str| {
             may_colour(is_terminal, |asked| (asked == name).then(|| value.to_owned()))
         };

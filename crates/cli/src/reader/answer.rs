@@ -1,6 +1,6 @@
-//! What the process that reads a document is told and tells: JSON.
+//! The input and the answer of the process that reads a document, as JSON.
 //!
-//! Owns: the form of both. Both ends are the same build. Never: a process.
+//! Owns: the format of both. Both ends are the same build. Never: a process.
 
 use std::io::Write;
 
@@ -8,17 +8,17 @@ use documents::{Source, Topic, Unreadable, topics};
 use ports::{BEGINNING_MAX_BYTES, ReadDocument, ReadError};
 use serde::{Deserialize, Serialize};
 
-/// The longest part of a file's name that is told, in bytes: its end says what it is.
+/// Maximum bytes of a file's name; a longer name keeps its end, which shows its type.
 const NAME_MAX_BYTES: usize = 1024;
 
-/// A file's name and media type, as one word without NUL.
+/// A file's name and media type as one string without NUL.
 pub(super) fn about(name: &str, media_type: &str) -> String {
     let name = &name[name.ceil_char_boundary(name.len().saturating_sub(NAME_MAX_BYTES))..];
     let media_type = &media_type[..media_type.floor_char_boundary(NAME_MAX_BYTES)];
     serde_json::to_string(&(name, media_type)).expect("two texts")
 }
 
-/// What was read, or why nothing was.
+/// The document, or the reason why it cannot be read.
 #[derive(Debug, Serialize, Deserialize)]
 enum Answer {
     Read {
@@ -63,7 +63,7 @@ struct TopicParts {
     labels: Vec<String>,
 }
 
-/// Writes what was read.
+/// Writes the answer.
 pub(super) fn send(read: Result<Source, Unreadable>, mut output: impl Write) -> serde_json::Result<()> {
     let source = match read {
         Ok(source) => source,
@@ -82,7 +82,7 @@ pub(super) fn send(read: Result<Source, Unreadable>, mut output: impl Write) -> 
     output.flush().map_err(serde_json::Error::io)
 }
 
-/// Reads what [`send`] wrote; an error if it ends too early.
+/// Reads the answer that [`send`] wrote; an error if it ends too early.
 pub(super) fn received(told: &[u8]) -> serde_json::Result<Result<ReadDocument, ReadError>> {
     let answer = serde_json::from_slice(told)?;
     Ok(match answer {

@@ -12,13 +12,13 @@ use rustix::process::{Resource, Rlimit, nice, setrlimit};
 use super::answer;
 use crate::error::Exit;
 
-/// Its first argument. No person uses it, so the help does not show it.
+/// First argument of the process. People do not use it, so the help does not show it.
 pub(crate) const COMMAND: &str = "read-document";
-/// The variable that holds the file's name and media type: other users of the machine see arguments.
+/// The variable with the file's name and media type: arguments would be visible to other users of the machine.
 pub(super) const ABOUT: &str = "QUIPU_DOCUMENT";
-/// How Rust ends a process that panics.
+/// Exit code of a Rust process that panics.
 pub(super) const PANICKED: i32 = 101;
-/// What it adds to its niceness: everything else comes first.
+/// Added niceness: all other processes come first.
 const GIVES_WAY: i32 = 19;
 
 /// Reads the document and writes the answer.
@@ -34,7 +34,7 @@ fn serve(about: &str) -> io::Result<()> {
     let (name, media_type): (String, String) = serde_json::from_str(about)?;
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     confine()?;
-    // One byte more than is read, which tells a file that is too large.
+    // Reading one byte more than the limit shows that a file is too large.
     let max = INPUT_MAX_BYTES + 1;
     let bytes = usize::try_from(input.metadata()?.len()).unwrap_or(max);
     let mut document = Vec::with_capacity(bytes.min(max));
@@ -45,10 +45,10 @@ fn serve(about: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes away from this process what a document does not need.
+/// Removes the rights and resources that a document does not need.
 fn confine() -> io::Result<()> {
     let limits = [
-        // Memory that it can write to. Linux counts it all; elsewhere the bounds of `documents` hold alone.
+        // Writable memory. Linux counts all of it; on other systems, only the limits of `documents` apply.
         (Resource::Data, MEMORY_MAX_BYTES as u64),
         (Resource::Cpu, PROCESSOR_MAX_SECONDS),
         (Resource::Nofile, 0),
@@ -56,7 +56,7 @@ fn confine() -> io::Result<()> {
         (Resource::Core, 0),
     ];
     for (resource, max) in limits {
-        // The signal for too much processor time comes before the kill.
+        // SIGXCPU comes a second before the kill.
         let spare = u64::from(resource == Resource::Cpu);
         let limit = Rlimit {
             current: Some(max),

@@ -1,4 +1,4 @@
-//! What the end of a process means for the document that it read, with `sh` in its place.
+//! The meaning of each exit of the process for its document, with `sh` as the process.
 
 use testkit::clock::ManualClock;
 
@@ -24,7 +24,7 @@ async fn reading(script: &str) -> Result<ReadDocument, ReadError> {
 }
 
 #[tokio::test]
-async fn a_process_that_dies_is_a_refusal_in_words() {
+async fn a_killed_process_is_a_refusal_with_a_reason() {
     let cases = [
         ("kill -ABRT $$", Unreadable::NeedsMemory),
         ("kill -KILL $$", Unreadable::NeedsMemory),
@@ -55,7 +55,7 @@ async fn a_process_that_dies_is_a_refusal_in_words() {
 }
 
 #[tokio::test]
-async fn it_has_the_file_as_its_input_and_nothing_of_the_environment() {
+async fn the_process_has_the_file_as_input_and_an_empty_environment() {
     let told = r#"printf '{"Read":{"title":"%s","summary":"%s","beginning":"%s","text_bytes":4,"topics":[]}}' "$(cat)" "${HOME-none}" x"#;
     let read = reading(told).await.expect("an answer");
     assert_eq!(
@@ -69,7 +69,7 @@ async fn it_has_the_file_as_its_input_and_nothing_of_the_environment() {
 }
 
 #[tokio::test]
-async fn one_that_hangs_is_ended_and_the_next_is_read() {
+async fn a_process_that_hangs_is_killed_and_the_next_file_is_read() {
     let (hanging, clock, folder) = reader("echo $$ > \"$0\"; exec sleep 600");
     let pid = folder.path().join("pid");
     let mut hanging = hanging;
@@ -93,7 +93,7 @@ async fn one_that_hangs_is_ended_and_the_next_is_read() {
 }
 
 #[tokio::test]
-async fn who_waits_too_long_for_the_files_before_is_sent_away() {
+async fn a_file_that_waits_too_long_for_its_turn_is_refused() {
     let (reader, clock, _folder) = reader("exec sleep 600");
     let _turn = reader.turn.acquire().await.expect("open");
     let (read, ()) = tokio::join!(reader.read(b"x".to_vec().into(), "", ""), async {

@@ -1,4 +1,4 @@
-//! Roots are known by what is in them, and any other folder is left alone.
+//! A root is recognised by its content, and other folders stay unchanged.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ fn folder(paths: &[&str]) -> TempDir {
 }
 
 #[test]
-fn a_root_is_known_by_what_is_in_it() {
+fn a_root_is_recognised_by_its_content() {
     let root = Some(RootFolder::Root);
     for (paths, expected) in [
         (&["quipu.toml", "other.txt"][..], root),
@@ -59,7 +59,7 @@ fn a_root_is_known_by_what_is_in_it() {
 }
 
 #[test]
-fn another_programs_database_makes_no_root() {
+fn a_folder_with_another_programs_database_is_not_a_root() {
     let folder = TempDir::new().expect("a folder");
     let ledger = folder.path().join(LEDGER);
     let foreign = rusqlite::Connection::open(&ledger).expect("opens");
@@ -102,7 +102,7 @@ fn below(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
 }
 
 #[test]
-fn every_command_refuses_a_folder_that_is_no_root_and_leaves_it_as_it_is() {
+fn every_command_refuses_a_folder_that_is_not_a_root_and_does_not_change_it() {
     let theirs = folder(&["notes.txt", "memory/diary.md", "index/a.html", "src/main.rs"]);
     let before = below(theirs.path());
     let backup = TempDir::new().expect("a folder");
@@ -151,7 +151,7 @@ fn every_command_refuses_a_folder_that_is_no_root_and_leaves_it_as_it_is() {
         let root = theirs.path().to_str().expect("a path");
         let words = ["quipu", "--root", root].into_iter().chain(line.split(' '));
         let exit = crate::run(words.map(Into::into), no_index);
-        // A hook never troubles its agent.
+        // A hook must never disturb its agent.
         assert_eq!(exit == Exit::Ok, line == "hook", "{line}");
         assert_eq!(below(theirs.path()), before, "{line}");
     }
@@ -159,7 +159,7 @@ fn every_command_refuses_a_folder_that_is_no_root_and_leaves_it_as_it_is() {
 }
 
 #[test]
-fn a_question_makes_no_root_in_an_empty_folder() {
+fn a_reading_command_creates_no_root_in_an_empty_folder() {
     let empty = folder(&[]);
     let root = empty.path().to_str().expect("a path");
     for line in [

@@ -1,4 +1,4 @@
-//! Tokens on disk, and as a running server sees them.
+//! Tokens on disk, and in a running server.
 
 use tempfile::TempDir;
 
@@ -17,7 +17,7 @@ fn issue_at(root: &Path, user: &str) -> (String, IssuedToken) {
 }
 
 #[test]
-fn only_a_hash_is_kept() {
+fn only_the_hash_of_a_token_is_stored() {
     let root = TempDir::new().expect("a folder");
     let (secret, token) = issue_at(root.path(), "ana");
     assert_eq!(secret.len(), PREFIX.len() + 64);
@@ -28,7 +28,7 @@ fn only_a_hash_is_kept() {
 }
 
 #[test]
-fn a_server_follows_and_never_opens_again_by_itself() {
+fn a_server_follows_the_file_and_stays_closed_after_the_last_token() {
     let root = TempDir::new().expect("a folder");
     let follower = Follower::new(root.path()).expect("read");
     let users = || {
@@ -64,7 +64,7 @@ fn a_server_follows_and_never_opens_again_by_itself() {
 }
 
 #[test]
-fn a_newer_file_is_refused_in_words() {
+fn a_file_of_a_newer_version_is_refused_with_a_reason() {
     let root = TempDir::new().expect("a folder");
     fs::write(root.path().join(FILE), r#"{"format": 2, "tokens": []}"#).expect("written");
     let failure = issued(root.path()).expect_err("refused");
@@ -78,7 +78,7 @@ fn a_newer_file_is_refused_in_words() {
 }
 
 #[test]
-fn tokens_that_are_issued_at_the_same_time_are_all_kept() {
+fn simultaneously_issued_tokens_are_all_stored() {
     let root = TempDir::new().expect("a folder");
     std::thread::scope(|threads| {
         for n in 0..8 {

@@ -1,4 +1,4 @@
-//! What a person reads after a search.
+//! The text output of a search.
 
 use gateway::wire::SearchData;
 use serde_json::{Value, json};
@@ -93,7 +93,7 @@ fn moved() -> SearchData {
 }
 
 #[test]
-fn words_said_come_with_what_more_is_known_and_what_is_past() {
+fn messages_are_listed_with_additional_and_past_facts() {
     let told = [
         " 1. I moved to Lisbon in December.",
         "    said by ana, 15 January 2025, 18:00",
@@ -111,7 +111,7 @@ fn words_said_come_with_what_more_is_known_and_what_is_past() {
 }
 
 #[test]
-fn what_is_from_another_project_says_so() {
+fn hits_of_another_project_name_the_project() {
     let day = "2026-11-01T18:00:00Z";
     let mut here = message("m1", 0.9, day, "The boat is red.");
     here["project_id"] = "boat".into();
@@ -155,7 +155,7 @@ fn what_is_from_another_project_says_so() {
 }
 
 #[test]
-fn ids_are_shown_when_asked_for() {
+fn ids_are_shown_on_request() {
     let look = Look {
         ids: true,
         ..Look::default()
@@ -170,7 +170,7 @@ fn ids_are_shown_when_asked_for() {
 }
 
 #[test]
-fn an_explained_answer_leaves_nothing_out() {
+fn explain_shows_every_hit() {
     let look = Look {
         explain: true,
         ..Look::default()
@@ -187,7 +187,7 @@ fn an_explained_answer_leaves_nothing_out() {
 }
 
 #[test]
-fn what_was_said_cannot_command_the_terminal() {
+fn text_of_messages_cannot_control_the_terminal() {
     let said = message(
         "m1",
         0.5,
