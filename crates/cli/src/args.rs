@@ -155,7 +155,7 @@ pub(crate) struct AddArgs {
     /// Text of the message, with or without quotation marks; `-` or no text reads standard input
     pub(crate) text: Vec<String>,
     /// User who said it
-    #[arg(long, default_value = DEFAULT_USER, value_name = "ID", value_parser = user)]
+    #[arg(long, default_value = DEFAULT_USER, value_name = "ID", value_parser = Name::parse)]
     pub(crate) user: Name,
     /// Session of the message
     #[arg(long, default_value = "notes", value_name = "ID", value_parser = SessionId::parse)]
@@ -192,7 +192,7 @@ pub(crate) struct ImportArgs {
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// User of messages that name none [default: me]
-    #[arg(long, value_name = "ID", value_parser = user)]
+    #[arg(long, value_name = "ID", value_parser = Name::parse)]
     pub(crate) user: Option<Name>,
     /// Order of dates in a chat of `WhatsApp`, where its dates do not show it
     #[arg(long, value_enum)]

@@ -211,16 +211,16 @@ async fn words_need_no_quotation_marks_and_an_unknown_name_is_reported() {
 async fn a_person_has_one_name_in_every_command() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
-    typed(&desk, &["add --user Jörg --flush I keep bees in Ghent."])
-        .await
-        .expect("it is stored");
+    // As the hooks and the proxy name him.
+    let said = "add --user x--J-C3-B6rg --flush I keep bees in Ghent.";
+    typed(&desk, &[said]).await.expect("it is stored");
     for line in [
         "search --user Jörg bees",
         "get --user Jörg --kind fact",
         "review --user Jörg",
     ] {
         let said = typed(&desk, &[line]).await.expect("it answers").said;
-        assert!(said.contains("I keep bees in Ghent."), "{line}: {said}");
+        assert!(said.contains("I keep bees in Ghent"), "{line}: {said}");
     }
     let log = typed(&desk, &["history log --user Jörg"]).await;
     assert!(!log.expect("it lists").said.contains("no changes"));
@@ -229,6 +229,7 @@ async fn a_person_has_one_name_in_every_command() {
         "skill list --agent a/b",
         "history --app a/b log",
         "add --session= tea",
+        "add --user Jörg tea",
         "runs start dream --project boat",
     ] {
         let words = std::iter::once("quipu").chain(words(line));
