@@ -5,7 +5,11 @@ use similar::TextDiff;
 /// The difference under the file's name; `None` if the texts are equal.
 pub(crate) fn unified(name: &str, before: &str, after: &str) -> Option<String> {
     let diff = TextDiff::from_lines(before, after);
-    let lines = diff.unified_diff().header(name, name).missing_newline_hint(false).to_string();
+    let lines = diff
+        .unified_diff()
+        .header(name, name)
+        .missing_newline_hint(false)
+        .to_string();
     (!lines.is_empty()).then_some(lines)
 }
 

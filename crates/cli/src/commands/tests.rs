@@ -142,7 +142,10 @@ async fn every_user_with_memory_is_listed_with_counts() {
         );
         assert!(line.ends_with(" B") || line.ends_with(" kB"), "{said}");
     }
-    let object = typed(&desk, &["users --json"]).await.expect("it answers").json();
+    let object = typed(&desk, &["status users --json"])
+        .await
+        .expect("it answers")
+        .json();
     assert_eq!(object["owners"][0]["id"], "ana");
     assert!(object["owners"][0]["memories"].as_u64() >= Some(1), "{object}");
     // Messages that are in no file yet count too.
