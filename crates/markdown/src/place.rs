@@ -182,7 +182,7 @@ fn is_plain(part: &str) -> bool {
 /// Capitals are written twice, so that `Alice` and `alice` stay two owners on a file system that
 /// ignores case: as themselves, and after `=` as a hexadecimal number whose lowest bit is the first
 /// character.
-pub fn folder(name: &Name) -> String {
+pub(crate) fn folder(name: &Name) -> String {
     let name = name.as_str();
     let mut out = String::with_capacity(name.len() + 8);
     let last = name.len() - 1;

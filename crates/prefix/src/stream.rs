@@ -9,7 +9,7 @@
 //! To observe an answer, create one [`Reply`], give it every piece of bytes, cut anywhere, and ask at the end for the
 //! [`ReplyOutcome`]. No bytes make it panic, and its memory is bounded.
 
-pub mod reply;
+mod reply;
 pub mod sse;
 pub mod usage;
 

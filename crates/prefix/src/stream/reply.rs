@@ -21,7 +21,7 @@ use crate::stream::sse::{Decoder, SseEvent};
 use crate::stream::usage::Usage;
 
 /// Maximum bytes read of one answer: of a whole body, or of all events together. The rest is not read.
-pub const ANSWER_BYTES_MAX: usize = 64 << 20;
+pub(crate) const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Maximum bytes kept of one answer: several times the longest output of a model.
 pub(crate) const KEPT_BYTES_MAX: usize = 8 << 20;
 /// Approximate bytes of an event besides its text.
