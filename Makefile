@@ -95,9 +95,11 @@ compare: .tools/compare/ready ## Compare with other memory systems: make compare
 packages: ## Make every package of the binary that `make test` built, install each into a clean place and use it
 	@scripts/packages/run.sh $(QUIPU) $(PACKAGES)
 
-tidy: ## Check formatting, layers, limits, rule files, white space, large files and keys
+# git compares every file with an empty tree; .gitattributes names the files that may hold white space.
+tidy: ## Check formatting, white space, layers, limits, rule files, large files and keys
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
+	git diff --check $$(git hash-object -t tree /dev/null)
 	$(CARGO) xtask tidy
 
 openapi: ## Compare docs/openapi.json with the code

@@ -43,8 +43,12 @@ fn problems(message: &str) -> Vec<String> {
         return Vec::new();
     }
     let mut problems = Vec::new();
-    if let Err(reason) = check_subject(subject) {
-        problems.push(format!("`{subject}`: {reason}"));
+    if !is_conventional(subject) {
+        problems.push(format!(
+            "`{subject}`: must read `type(scope): what changes`, with a scope in lower case or none, no full stop, and one of these \
+             types: {}",
+            TYPES.join(", ")
+        ));
     }
     if subject.chars().count() > SUBJECT_CHARS_MAX {
         problems.push(format!("`{subject}`: longer than {SUBJECT_CHARS_MAX} characters"));
@@ -55,31 +59,21 @@ fn problems(message: &str) -> Vec<String> {
     problems
 }
 
-fn check_subject(subject: &str) -> Result<(), String> {
-    let (head, text) = subject
-        .split_once(": ")
-        .ok_or("must read `type(scope): what changes`, the scope being optional")?;
-    let head = head.strip_suffix('!').unwrap_or(head);
-    let (kind, scope) = match head.split_once('(') {
-        Some((kind, rest)) => (
-            kind,
-            Some(rest.strip_suffix(')').ok_or("the scope is not closed")?),
-        ),
-        None => (head, None),
+fn is_conventional(subject: &str) -> bool {
+    let Some((head, text)) = subject.split_once(": ") else {
+        return false;
     };
-    if !TYPES.contains(&kind) {
-        return Err(format!("`{kind}` is no type: use one of {}", TYPES.join(", ")));
-    }
-    if scope.is_some_and(|scope| {
-        let is_in_scope = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-/,".contains(c);
-        !scope.starts_with(|c: char| c.is_ascii_lowercase()) || !scope.chars().all(is_in_scope)
-    }) {
-        return Err("a scope is lower-case words, which may hold digits".to_owned());
-    }
-    if text.trim().is_empty() || text.ends_with('.') {
-        return Err("the text must say something and has no full stop".to_owned());
-    }
-    Ok(())
+    let head = head.strip_suffix('!').unwrap_or(head);
+    let (kind, is_scope) = match head.split_once('(') {
+        Some((kind, scope)) => (kind, scope.strip_suffix(')').is_some_and(is_scope)),
+        None => (head, true),
+    };
+    TYPES.contains(&kind) && is_scope && !text.trim().is_empty() && !text.ends_with('.')
+}
+
+fn is_scope(scope: &str) -> bool {
+    let is_in_scope = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-/,".contains(c);
+    scope.starts_with(|c: char| c.is_ascii_lowercase()) && scope.chars().all(is_in_scope)
 }
 
 #[cfg(test)]

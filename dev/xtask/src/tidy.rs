@@ -1,28 +1,28 @@
-//! The house rules that a machine can check: layers, loops, owners, caps, users of public items, module comments, links, the
-//! map, runbooks, rule files, leftovers.
+//! The house rules that no compiler checks: layers, loops, owners, ceilings, users of public items, module comments, links, the
+//! map, rule files, versions, leftovers.
 //!
 //! Owns: reading the tree and naming what is wrong. Never: changing a file.
 
 mod ceiling;
 mod figures;
-mod functions;
+mod hygiene;
 mod layers;
 mod links;
 mod loops;
-mod makefile;
 mod manifests;
-mod runbook;
+mod rules;
 mod text;
 mod users;
+mod version;
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::Context;
 use serde_json::Value;
 
+use crate::rust;
 use crate::tree::{self, RawFile};
-use crate::{hygiene, rules, rust, version};
 
 /// A file of the tree as the rules see it.
 #[derive(Debug)]
@@ -39,25 +39,28 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut problems: Vec<String> = raw.iter().flat_map(hygiene::check).collect();
     let paths: BTreeSet<String> = raw.iter().map(|file| file.path.clone()).collect();
     let files: Vec<SourceFile> = raw.into_iter().filter_map(text_of).collect();
+    let text = |path: &str| {
+        files
+            .iter()
+            .find(|file| file.path == path)
+            .map_or("", |file| &file.text)
+    };
     problems.extend(layers::check(&metadata));
     problems.extend(layers::check_taken(&metadata));
     problems.extend(layers::check_reached(&metadata));
-    problems.extend(makefile::check(&metadata, &read(root, "Makefile")?));
     problems.extend(rules::check(&files));
-    problems.extend(version::check(&files));
-    problems.extend(layers::check_map(&metadata, &read(root, "docs/architecture.md")?));
+    problems.extend(version::check(&metadata, &files));
+    problems.extend(layers::check_map(&metadata, text("docs/architecture.md")));
     problems.extend(manifests::check(&files));
-    problems.extend(manifests::check_lock(&metadata, &read(root, "Cargo.lock")?));
+    problems.extend(manifests::check_lock(&metadata, text("Cargo.lock")));
     for file in &files {
         problems.extend(text::check(file));
         if is_rust(&file.path) {
             problems.extend(text::check_rust(file));
-            problems.extend(functions::check(file));
         }
     }
     problems.extend(text::check_test_modules(&files));
     problems.extend(links::check(&files, &paths));
-    problems.extend(runbook::check(&files));
     let sources = rust::sources(&files);
     problems.extend(figures::figures(&files, &sources).check(&metadata));
     let earlier = ceiling::history(root)?;
@@ -71,13 +74,13 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
 /// The `pub` items without a user, where there are more than the root manifest still allows: all of them, so that somebody sees the new one.
 fn over(metadata: &Value, unused: Vec<String>) -> Vec<String> {
     let allowed = layers::limit(metadata, "pub_without_user_max").unwrap_or(0);
-    match usize::try_from(allowed) {
-        Ok(allowed) if unused.len() < allowed => vec![format!(
+    match (unused.len() as u64).cmp(&allowed) {
+        Ordering::Greater => unused,
+        Ordering::Equal => Vec::new(),
+        Ordering::Less => vec![format!(
             "Cargo.toml: pub_without_user_max is {allowed}, and there are {}: lower it",
             unused.len()
         )],
-        Ok(allowed) if unused.len() == allowed => Vec::new(),
-        _ => unused,
     }
 }
 
@@ -96,7 +99,7 @@ fn metadata(root: &Path) -> anyhow::Result<Value> {
     Ok(serde_json::from_str(&metadata)?)
 }
 
-fn is_rust(path: &str) -> bool {
+pub(crate) fn is_rust(path: &str) -> bool {
     has_extension(path, "rs")
 }
 
@@ -109,10 +112,6 @@ fn has_extension(path: &str, wanted: &str) -> bool {
 /// Whether a file holds tests only; the caps are for what ships.
 pub(crate) fn is_test(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.contains("/tests/") || path.contains("/benches/")
-}
-
-fn read(root: &Path, path: &str) -> anyhow::Result<String> {
-    std::fs::read_to_string(root.join(path)).with_context(|| format!("cannot read `{path}`"))
 }
 
 /// The file, if it is text.

@@ -22,19 +22,14 @@ pub(crate) fn all(root: &Path) -> anyhow::Result<Vec<RawFile>> {
     let mut paths: Vec<String> = list.split('\0').map(str::to_owned).collect();
     paths.sort();
     paths.dedup();
-    Ok(named(root, &paths))
-}
-
-/// The files of these paths. A path that is deleted or no file is left out.
-pub(crate) fn named(root: &Path, paths: &[String]) -> Vec<RawFile> {
-    let read = |path: &String| {
-        let bytes = std::fs::read(root.join(path)).ok()?;
-        let path = path.replace('\\', "/");
+    let read = |path: String| {
+        let bytes = std::fs::read(root.join(&path)).ok()?;
         Some(RawFile { path, bytes })
     };
-    paths
-        .iter()
+    // A path that is deleted or no file is left out.
+    Ok(paths
+        .into_iter()
         .filter(|path| !path.is_empty())
         .filter_map(read)
-        .collect()
+        .collect())
 }

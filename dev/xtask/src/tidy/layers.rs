@@ -54,26 +54,25 @@ pub(crate) fn check_taken(metadata: &Value) -> Vec<String> {
         let mut dependencies = package.into_iter().flat_map(|package| dependencies(package));
         dependencies.any(|dependency| name(dependency) == to && counts(&dependency["kind"]))
     };
-    for (member, to) in pairs(&table(metadata, "layers")) {
-        if !takes(member, to, Value::is_null) {
-            problems.push(format!(
-                "Cargo.toml: `{member}` may depend on `{to}` and does not: remove the edge"
-            ));
-        }
+    let (layers, tests, owned) = (
+        table(metadata, "layers"),
+        table(metadata, "tests"),
+        table(metadata, "owned"),
+    );
+    for (member, to) in pairs(&layers).filter(|(member, to)| !takes(member, to, Value::is_null)) {
+        problems.push(format!(
+            "Cargo.toml: `{member}` may depend on `{to}` and does not: remove the edge"
+        ));
     }
-    for (member, to) in pairs(&table(metadata, "tests")) {
-        if !takes(member, to, |kind| kind == "dev") {
-            problems.push(format!(
-                "Cargo.toml: tests of `{member}` may depend on `{to}` and do not: remove the edge"
-            ));
-        }
+    for (member, to) in pairs(&tests).filter(|(member, to)| !takes(member, to, |kind| kind == "dev")) {
+        problems.push(format!(
+            "Cargo.toml: tests of `{member}` may depend on `{to}` and do not: remove the edge"
+        ));
     }
-    for (to, owner) in pairs(&table(metadata, "owned")) {
-        if !takes(owner, to, |kind| kind != "dev") {
-            problems.push(format!(
-                "Cargo.toml: `{owner}` owns `{to}` and does not depend on it: remove the owner"
-            ));
-        }
+    for (to, owner) in pairs(&owned).filter(|(to, owner)| !takes(owner, to, |kind| kind != "dev")) {
+        problems.push(format!(
+            "Cargo.toml: `{owner}` owns `{to}` and does not depend on it: remove the owner"
+        ));
     }
     problems
 }
@@ -153,6 +152,19 @@ pub(crate) fn check_map(metadata: &Value, document: &str) -> Vec<String> {
 /// The number that the root manifest gives for a limit.
 pub(crate) fn limit(metadata: &Value, key: &str) -> Option<u64> {
     metadata["metadata"]["limits"][key].as_u64()
+}
+
+/// The problem of a figure above its limit, or of a limit that is missing.
+pub(crate) fn above(
+    metadata: &Value,
+    key: &str,
+    figure: usize,
+    problem: impl FnOnce(u64) -> String,
+) -> Option<String> {
+    match limit(metadata, key) {
+        Some(limit) => (figure as u64 > limit).then(|| problem(limit)),
+        None => Some(format!("Cargo.toml: `{key}` is missing from the limits")),
+    }
 }
 
 pub(crate) fn packages(metadata: &Value) -> Vec<&Value> {

@@ -1,6 +1,6 @@
-//! Relative links in the documentation lead to a file, and an anchor to a heading.
+//! Relative links in the documentation lead to a file, and an anchor to a heading; so do paths between backticks.
 //!
-//! Owns: links of Markdown files at the root and in `docs/`. Never: links to other hosts.
+//! Owns: links of Markdown files at the root and in `docs/`, and paths in those and in `.claude/`. Never: links to other hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,18 +24,60 @@ pub(crate) fn check(files: &[SourceFile], paths: &BTreeSet<String>) -> Vec<Strin
                 ));
                 continue;
             };
-            let folder = format!("{path}/");
-            let exists =
-                path.is_empty() || paths.contains(&path) || paths.iter().any(|p| p.starts_with(&folder));
             let headings = headings.get(path.as_str());
-            if !exists {
+            if !path.is_empty() && !exists(paths, &path) {
                 problems.push(format!("{here}:{number}: the link `{link}` leads to no file"));
             } else if !anchor.is_empty() && headings.is_some_and(|headings| !headings.contains(anchor)) {
                 problems.push(format!("{here}:{number}: the link `{link}` leads to no heading"));
             }
         }
     }
+    problems.extend(dead_spans(files, paths));
     problems
+}
+
+/// Paths between backticks that no file has. What begins with a folder of the root is one; `path::name` means a function there.
+fn dead_spans(files: &[SourceFile], paths: &BTreeSet<String>) -> Vec<String> {
+    let roots: BTreeSet<&str> = paths
+        .iter()
+        .filter_map(|path| Some(path.split_once('/')?.0))
+        .collect();
+    let is_path = |word: &&str| {
+        let root = word.split_once('/').map(|(root, _)| root);
+        root.is_some_and(|root| roots.contains(root)) && !word.contains([' ', '*'])
+    };
+    let leads = |word: &str| match word.split_once("::") {
+        Some((path, name)) => {
+            let file = files.iter().find(|file| file.path == path);
+            file.is_some_and(|file| file.text.contains(&format!("fn {name}(")))
+        }
+        None => exists(paths, word.trim_end_matches('/')),
+    };
+    let is_guide = |path: &str| {
+        is_documentation(path) || (path.starts_with(".claude/") && super::has_extension(path, "md"))
+    };
+    let mut problems = Vec::new();
+    for file in files.iter().filter(|file| is_guide(&file.path)) {
+        for (number, line) in prose(&file.text) {
+            let spans = code_spans(line)
+                .into_iter()
+                .map(|span| &line[span.start + 1..span.end]);
+            for dead in spans.filter(is_path).filter(|word| !leads(word)) {
+                problems.push(format!("{}:{number}: `{dead}` does not exist", file.path));
+            }
+        }
+    }
+    problems
+}
+
+/// Whether a file or a folder has this path.
+fn exists(paths: &BTreeSet<String>, path: &str) -> bool {
+    let folder = format!("{path}/");
+    paths.contains(path)
+        || paths
+            .range(folder.clone()..)
+            .next()
+            .is_some_and(|path| path.starts_with(&folder))
 }
 
 /// A Markdown file at the root, in `docs/`, or in a folder of it.

@@ -18,22 +18,15 @@ pub(crate) fn check(files: &[SourceFile]) -> Vec<String> {
             problems.push(format!("{}: not valid TOML", file.path));
             continue;
         };
-        if manifest.get("lints").and_then(|lints| lints.get("workspace")) != Some(&toml::Value::Boolean(true))
-        {
-            problems.push(format!("{}: must inherit the workspace's lints", file.path));
+        let path = &file.path;
+        let inherits = |value: &toml::Value| value.get("workspace") == Some(&toml::Value::Boolean(true));
+        if !manifest.get("lints").is_some_and(inherits) {
+            problems.push(format!("{path}: must inherit the workspace's lints"));
         }
         for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            let dependencies = manifest
-                .get(kind)
-                .and_then(toml::Value::as_table)
-                .into_iter()
-                .flatten();
-            for (name, value) in dependencies {
-                let inherits = value
-                    .as_table()
-                    .is_some_and(|t| t.len() == 1 && t.get("workspace") == Some(&toml::Value::Boolean(true)));
-                if !inherits {
-                    let path = &file.path;
+            let dependencies = manifest.get(kind).and_then(toml::Value::as_table);
+            for (name, value) in dependencies.into_iter().flatten() {
+                if !inherits(value) || value.as_table().is_some_and(|table| table.len() > 1) {
                     problems.push(format!(
                         "{path}: `{name}` must be `workspace = true` and nothing else"
                     ));
@@ -41,20 +34,16 @@ pub(crate) fn check(files: &[SourceFile]) -> Vec<String> {
             }
         }
         if manifest.contains_key("features") {
-            problems.push(format!("{}: members have no features", file.path));
+            problems.push(format!("{path}: members have no features"));
         }
     }
     problems
 }
 
 /// More locked packages than the written ceiling.
-pub(crate) fn check_lock(metadata: &Value, lock: &str) -> Vec<String> {
-    let packages = lock.lines().filter(|line| *line == "[[package]]").count() as u64;
-    match super::layers::limit(metadata, "packages_max") {
-        Some(ceiling) if packages <= ceiling => Vec::new(),
-        Some(ceiling) => vec![format!(
-            "Cargo.lock: {packages} packages, the ceiling is {ceiling}"
-        )],
-        None => vec!["Cargo.toml: `packages_max` is missing from the limits".to_owned()],
-    }
+pub(crate) fn check_lock(metadata: &Value, lock: &str) -> Option<String> {
+    let packages = lock.lines().filter(|line| *line == "[[package]]").count();
+    super::layers::above(metadata, "packages_max", packages, |ceiling| {
+        format!("Cargo.lock: {packages} packages, the ceiling is {ceiling}")
+    })
 }

@@ -1,8 +1,8 @@
-//! Edges that nobody takes, crates that nobody reaches, and what `make lint-all` leaves out.
+//! Edges that nobody takes, and crates that nobody reaches.
 
 use serde_json::{Value, json};
 
-use super::super::{layers, makefile};
+use super::super::layers;
 
 fn package(name: &str, dependencies: &[(&str, Option<&str>)]) -> Value {
     let dependency = |(name, kind): &(&str, Option<&str>)| json!({"name": name, "kind": kind});
@@ -61,69 +61,4 @@ fn a_crate_that_the_binary_does_not_reach_is_named() {
             "crates/tested: `quipu` does not depend on it: use it or delete it",
         ]
     );
-}
-
-const MAKEFILE: &str = "\
-SLOW := --exclude b
-LINTED := --workspace $(SLOW)
-lint-all: LINTED := --workspace
-lint-all: tools tidy clippy doc ## Lint
-clippy:
-\tcargo clippy $(LINTED) --all-targets -- --deny warnings
-doc: ## Document
-\tRUSTDOCFLAGS=\"--deny warnings\" cargo doc --no-deps \\
-\t  $(LINTED)
-";
-
-#[test]
-fn a_member_that_lint_all_leaves_out_is_named() {
-    let metadata = json!({"packages": [package("a", &[]), package("b", &[])]});
-    assert_eq!(makefile::check(&metadata, MAKEFILE), Vec::<String>::new());
-    for (good, bad, problem) in [
-        (
-            "lint-all: LINTED := --workspace",
-            "lint-all: LINTED := --workspace $(SLOW)",
-            "`lint-all` leaves out `b`",
-        ),
-        (
-            "lint-all: LINTED := --workspace",
-            "lint-all: LINTED := --workspace --exclude=a",
-            "`lint-all` leaves out `a`",
-        ),
-        (
-            "lint-all: LINTED := --workspace",
-            "",
-            "`lint-all` must set `LINTED` to `--workspace`",
-        ),
-        ("tidy clippy doc", "tidy clippy", "`lint-all` must need `doc`"),
-        ("tidy clippy doc", "tidy doc", "`lint-all` must need `clippy`"),
-        ("--all-targets", "", "`clippy` must pass `--all-targets`"),
-        (
-            "--all-targets -- --deny warnings",
-            "--all-targets",
-            "`clippy` must pass `--deny warnings`",
-        ),
-        (
-            "RUSTDOCFLAGS=\"--deny warnings\" ",
-            "",
-            "`doc` must pass `--deny warnings`",
-        ),
-        (
-            "clippy $(LINTED)",
-            "clippy $(LINTED) --exclude a",
-            "`clippy` leaves out `a`",
-        ),
-        (
-            "clippy $(LINTED)",
-            "clippy --package a",
-            "`clippy` must run `cargo clippy $(LINTED)`",
-        ),
-    ] {
-        let planted = MAKEFILE.replace(good, bad);
-        assert_eq!(
-            makefile::check(&metadata, &planted),
-            [format!("Makefile: {problem}")],
-            "{bad}"
-        );
-    }
 }

@@ -50,3 +50,17 @@ fn links_that_lead_nowhere_are_named() {
         assert_eq!(found, [format!("docs/one/page.md:3: the link {what}")]);
     }
 }
+
+#[test]
+fn paths_between_backticks_that_lead_nowhere_are_named() {
+    let text = "`docs/other.md` `docs/one/` `docs/one/page.md::kept` `dev/*.md` `gone/x` `a docs/x`\n\
+                `docs/gone.md` `docs/on`\n`docs/one/page.md::lost`\nfn kept()\n";
+    assert_eq!(
+        problems(text),
+        [
+            "docs/one/page.md:2: `docs/gone.md` does not exist",
+            "docs/one/page.md:2: `docs/on` does not exist",
+            "docs/one/page.md:3: `docs/one/page.md::lost` does not exist",
+        ]
+    );
+}
