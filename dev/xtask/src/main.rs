@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
   tidy               check layers, loops, ceilings, public items, links, the map, rule files, versions, large files and keys
-  tidy --figures     print code lines of each crate and the type names that several types share
+  tidy --figures     print the code lines of each member
   commit-msg FILE    check one commit message
   commits RANGE      check the messages of a range of commits";
 

@@ -61,12 +61,11 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     }
     problems.extend(text::check_test_modules(&files));
     problems.extend(links::check(&files, &paths));
-    let sources = rust::sources(&files);
+    let sources = rust::sources(&files)?;
     problems.extend(figures::figures(&files, &sources).check(&metadata));
     let earlier = ceiling::history(root)?;
     problems.extend(ceiling::check(&metadata, &earlier));
     problems.extend(loops::check(&metadata, &sources));
-    problems.extend(loops::check_history(&metadata, &earlier));
     problems.extend(over(&metadata, users::check(&metadata, &sources)));
     Ok(problems)
 }
@@ -84,10 +83,10 @@ fn over(metadata: &Value, unused: Vec<String>) -> Vec<String> {
     }
 }
 
-/// The size of the product as text: code lines with included texts, and names that several types share.
+/// The code lines of each member, with included texts.
 pub(crate) fn figures(root: &Path) -> anyhow::Result<String> {
     let files: Vec<SourceFile> = tree::all(root)?.into_iter().filter_map(text_of).collect();
-    Ok(figures::figures(&files, &rust::sources(&files)).text())
+    Ok(figures::figures(&files, &rust::sources(&files)?).text())
 }
 
 fn metadata(root: &Path) -> anyhow::Result<Value> {

@@ -1,60 +1,60 @@
-//! Tokens, test regions and items of text that is easy to misread.
+//! Lines, test regions, items and names of text that is easy to misread.
 
-use super::items::{Visibility, items};
-use super::lexer::{split, tokens};
+use std::str::FromStr;
 
-fn words(text: &str) -> Vec<&str> {
-    let words = tokens(text).into_iter().filter(super::Token::is_word);
-    words.map(|token| token.text).collect()
+use proc_macro2::TokenStream;
+
+use super::{code_lines, reader, without_tests};
+
+fn tokens(text: &str) -> TokenStream {
+    TokenStream::from_str(text).expect("the text is Rust")
 }
 
 #[test]
-fn literals_and_comments_hold_no_words() {
-    for text in [
-        "a \"x \\\" y\" b",
-        "a r#\"x \" y\"# b",
-        "a b\"x\" b",
-        "a br##\"x\"# y\"## b",
-        "a '\"' b /* x /* y */ z */",
-        "a '\\'' b // x",
-        "a b'x' b",
-        "a 'x b",
-        "a 1_000u64 0.5e3 0..9 b",
-        "a\n\"x\ny\"\nb",
+fn comments_blank_lines_and_nothing_else_are_no_code() {
+    for (text, lines) in [
+        ("//! m\n\n/// d\nfn a() {}\n", 1),
+        (
+            "/** d\n*/\nfn a() {\n    // c\n    /* x\n     /* y */ z */\n\n    b\n}\n",
+            3,
+        ),
+        ("const A: &str = \"x\n\n// y\";\n", 2),
+        ("#[doc = \"d\"]\n#[inline]\nfn a() {}\n", 3),
+        ("m! {\n    /// d\n    b\n}\n", 3),
+        ("const A: &str = r#\"\nä \" y\"#; // ö\n", 2),
+        ("fn a<'a>() { b('\"', b'x', 1 / 2) }\n", 1),
     ] {
-        assert_eq!(words(text), ["a", "b"], "{text}");
+        assert_eq!(code_lines(text, tokens(text)), lines, "{text}");
     }
-    assert_eq!(words("r#type br c.0.max()"), ["type", "br", "c", "max"]);
-    assert_eq!(tokens("a\n/* x\n */ b")[1].line, 3);
-}
-
-#[test]
-fn a_path_in_an_attribute_is_code() {
-    assert_eq!(
-        words("#[serde(with = \"a::b\", rename = \"c d\")] x \"e::f\""),
-        ["serde", "with", "a", "b", "rename", "x"]
-    );
 }
 
 #[test]
 fn tests_end_where_their_item_ends() {
     for (text, product) in [
-        ("#[cfg(test)] mod t { fn f() { x; } } fn a() {}", "fn a"),
-        ("#[cfg(test)] mod t; fn a() {}", "fn a"),
+        ("#[cfg(test)] mod t { fn f() { x; } } fn a() {}", "fn a() {}"),
+        ("#[cfg(test)] mod t; fn a() {}", "fn a() {}"),
         (
             "#[cfg(test)] #[derive(D)] pub fn f<A, B>(x: [u8; 2]) -> A where A: B { y } fn a() {}",
-            "fn a",
+            "fn a() {}",
         ),
-        ("struct S { #[cfg(test)] x: Vec<u8>, y: u8 }", "struct S y u8"),
-        ("fn a() { #[cfg(test)] t::x.with(|y| { z }); b }", "fn a b"),
-        ("fn a() { #[cfg(test)] t() }", "fn a"),
-        ("#[cfg(not(test))] fn a() {}", "cfg not test fn a"),
-        ("#![cfg(test)] fn a() {}", ""),
+        (
+            "struct S { #[cfg(test)] x: Vec<u8>, y: u8 }",
+            "struct S { y: u8 }",
+        ),
+        ("fn a() { #[cfg(test)] t::x.with(|y| { z }); b }", "fn a() { b }"),
+        ("fn a() { #[cfg(test)] t() }", "fn a() {}"),
+        (
+            "#[doc = \"cfg(test)\"] fn a() {}",
+            "#[doc = \"cfg(test)\"] fn a() {}",
+        ),
+        ("fn a() {} /// d\n#[x] #[cfg(test)] fn t() {}", "fn a() {}"),
+        ("#[cfg(not(test))] fn a() {}", "#[cfg(not(test))] fn a() {}"),
+        ("#[cfg_attr(test, x)] fn a() {}", "#[cfg_attr(test, x)] fn a() {}"),
     ] {
-        let (found, _) = split(&tokens(text));
-        let found = found.into_iter().filter(super::Token::is_word);
-        let found: Vec<&str> = found.map(|token| token.text).collect();
-        assert_eq!(found.join(" "), product, "{text}");
+        let mut modules = Vec::new();
+        let found = without_tests(tokens(text), &mut modules).to_string();
+        assert_eq!(found, tokens(product).to_string(), "{text}");
+        assert_eq!(modules.len(), usize::from(text.contains("mod t")), "{text}");
     }
 }
 
@@ -63,34 +63,45 @@ fn items_have_owners_and_visibility() {
     let text = "pub struct S<T>(pub T);\nimpl<'a, T: Into<u8>> From<T> for &'a m::S<T> where T: X {\n    type Y = u8;\n    \
                 fn f(&mut self) {}\n}\nimpl S<u8> {\n    pub const fn g<F: Fn(&Self) -> u8>(f: F) {}\n}\n\
                 macro_rules! m { () => { pub fn hidden() {} } }\nm! { pub(super) enum E { A } }\n\
-                trait T { type Z; fn h(); }\nextern \"C\" { }\nconst fn i(f: fn(u8) -> u8) {}\n";
-    let tokens = tokens(text);
-    let (items, _) = items(&tokens);
-    let found: Vec<String> = items
-        .iter()
-        .map(|item| {
-            let visibility = match item.visibility {
-                Visibility::Public => "pub ",
-                Visibility::Restricted => "pub() ",
-                Visibility::Private => "",
-            };
-            let owner = item.owner.unwrap_or("-");
-            format!(
-                "{visibility}{} {owner} {} {}",
-                item.keyword, item.name, item.takes_self
-            )
-        })
-        .collect();
+                trait T { type Z; fn h(); }\nextern \"C\" { }\nconst fn i(f: fn(u8) -> u8) { struct Inner; }\n";
+    let found = reader::read(None, tokens(text)).expect("the text is Rust");
+    let shown = found.items.iter().map(|item| {
+        let visibility = match (item.is_public, item.is_private) {
+            (true, _) => "pub ",
+            (false, false) => "pub() ",
+            (false, true) => "",
+        };
+        let owner = item.owner.as_deref().unwrap_or("-");
+        let (line, keyword, name, takes_self) = (item.line, item.keyword, &item.name, item.takes_self);
+        format!("{line} {visibility}{keyword} {owner} {name} {takes_self}")
+    });
     assert_eq!(
-        found,
+        shown.collect::<Vec<_>>(),
         [
-            "pub struct - S false",
-            "type S Y false",
-            "fn S f true",
-            "pub fn S g false",
-            "pub() enum - E false",
-            "trait - T false",
-            "fn - i false",
+            "1 pub struct - S false",
+            "3 type S Y false",
+            "4 fn S f true",
+            "7 pub fn S g false",
+            "10 pub() enum - E false",
+            "11 trait - T false",
+            "13 fn - i false",
+            "13 struct - Inner false",
         ]
     );
+}
+
+#[test]
+fn names_are_found_in_macros_and_attributes() {
+    let text = "#[serde(with = \"a::b\", rename = \"c d\")]\nstruct S;\nfn f() {\n    m!(x.y(), self.z::<u8>(), n::<T>::o, p::q \"r::s\", \
+                include_str!(\"t.txt\"));\n    \"u::v\";\n}\nmacro_rules! w { () => { #[serde(default = \"y::z\")] $crate::x::y() } }\n";
+    let found = reader::read(None, tokens(text)).expect("the text is Rust");
+    let long = found.paths.iter().filter(|path| path.len() > 1);
+    let long: Vec<String> = long.map(|path| path.join("::")).collect();
+    assert_eq!(long, ["a::b", "crate::x::y", "p::q", "y::z"]);
+    assert_eq!(found.calls.into_iter().collect::<Vec<_>>(), ["y"]);
+    assert_eq!(
+        found.own_calls.into_iter().collect::<Vec<_>>(),
+        [(String::new(), "z".to_owned())]
+    );
+    assert_eq!(found.included, ["t.txt"]);
 }

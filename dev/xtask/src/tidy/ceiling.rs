@@ -1,6 +1,6 @@
-//! The ceiling of code lines may only fall.
+//! The ceilings of code lines and of loops may only fall.
 //!
-//! Owns: comparing it with what the history says. Never: counting lines.
+//! Owns: comparing them with what the history says. Never: counting.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::loops::LOOPS_MAX;
 
 const MEASURE_KEY: &str = "product_code_lines_measure";
 /// What a line is: 1 was code alone, 2 adds ten words of an included text. Ceilings of two measures say nothing about each other.
-const MEASURE: u64 = 2;
+const MEASURE: i64 = 2;
 
 /// The manifest of an earlier commit.
 #[derive(Debug)]
@@ -43,32 +43,30 @@ pub(crate) fn history(root: &Path) -> anyhow::Result<Vec<Earlier>> {
     commits.into_iter().map(manifest).collect()
 }
 
-/// A ceiling above the lowest one of the same measure.
+/// Limits above the lowest one of the same measure in an earlier commit.
 pub(crate) fn check(metadata: &Value, earlier: &[Earlier]) -> Vec<String> {
-    let measure = layers::limit(metadata, MEASURE_KEY);
-    if measure != Some(MEASURE) {
+    if layers::limit(metadata, MEASURE_KEY) != Some(MEASURE.unsigned_abs()) {
         return vec![format!(
             "Cargo.toml: `{MEASURE_KEY}` must be {MEASURE}, which is what tidy counts"
         )];
     }
-    let Some(ceiling) = layers::limit(metadata, LINES_MAX) else {
-        return Vec::new();
+    let risen = |key: &&str| {
+        let limits = earlier
+            .iter()
+            .filter_map(|earlier| Some((limit(earlier, key)?, &earlier.commit)));
+        let (lowest, commit) = limits.min_by_key(|(limit, _)| *limit)?;
+        let now = i64::try_from(layers::limit(metadata, key)?).ok()?;
+        (now > lowest).then(|| {
+            format!("Cargo.toml: `{key}` is {now} and was {lowest} in {commit}; it may only fall: change the code instead")
+        })
     };
-    let limits = earlier
-        .iter()
-        .filter_map(|earlier| limit(earlier).map(|limit| (limit, &earlier.commit)));
-    match limits.min_by_key(|(limit, _)| *limit) {
-        Some((lowest, commit)) if ceiling > lowest => vec![format!(
-            "Cargo.toml: `{LINES_MAX}` is {ceiling} and was {lowest} in {commit}; it may only fall: delete code instead"
-        )],
-        _ => Vec::new(),
-    }
+    [LINES_MAX, LOOPS_MAX].iter().filter_map(risen).collect()
 }
 
-/// The ceiling of a commit, if it counts as today.
-fn limit(earlier: &Earlier) -> Option<u64> {
+/// A limit of a commit, if it counts as today.
+fn limit(earlier: &Earlier, key: &str) -> Option<i64> {
     let manifest: Table = earlier.manifest.parse().ok()?;
     let limits = manifest.get("workspace")?.get("metadata")?.get("limits")?;
-    let number = |key: &str| limits.get(key)?.as_integer()?.try_into().ok();
-    (number(MEASURE_KEY) == Some(MEASURE)).then(|| number(LINES_MAX))?
+    let number = |key: &str| limits.get(key)?.as_integer();
+    (number(MEASURE_KEY) == Some(MEASURE)).then(|| number(key))?
 }

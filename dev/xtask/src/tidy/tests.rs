@@ -10,12 +10,18 @@ mod users;
 use serde_json::json;
 
 use super::{SourceFile, layers, manifests, text};
+use crate::rust::{Source, sources};
 
 fn file(path: &str, text: &str) -> SourceFile {
     SourceFile {
         path: path.to_owned(),
         text: text.to_owned(),
     }
+}
+
+/// The sources of files that can be read.
+fn read(files: &[SourceFile]) -> Vec<Source> {
+    sources(files).expect("the text is Rust")
 }
 
 #[test]

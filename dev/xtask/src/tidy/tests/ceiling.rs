@@ -43,8 +43,22 @@ fn a_raised_ceiling_is_named() {
     assert_eq!(
         problems(81, 2),
         [
-            "Cargo.toml: `product_code_lines_max` is 81 and was 80 in c1; it may only fall: delete code instead"
+            "Cargo.toml: `product_code_lines_max` is 81 and was 80 in c1; it may only fall: change the code instead"
         ]
+    );
+}
+
+#[test]
+fn a_raised_limit_of_loops_is_named() {
+    let limits = |files: u64| json!({"metadata": {"limits": {"product_code_lines_measure": 2, "loop_files_max": files}}});
+    let earlier = [earlier(
+        "HEAD",
+        "product_code_lines_measure = 2\nloop_files_max = 8\n",
+    )];
+    assert_eq!(check(&limits(8), &earlier), [""; 0]);
+    assert_eq!(
+        check(&limits(9), &earlier),
+        ["Cargo.toml: `loop_files_max` is 9 and was 8 in HEAD; it may only fall: change the code instead"]
     );
 }
 

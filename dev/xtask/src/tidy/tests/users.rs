@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::{SourceFile, users};
-use super::file;
-use crate::rust;
+use super::{file, read};
 
 /// `a` declares, `b` and `c` depend on it, and `c` also on `b`.
 fn metadata() -> Value {
@@ -24,7 +23,7 @@ fn metadata() -> Value {
 
 fn check(metadata: &Value, files: &[(&str, &str)]) -> Vec<String> {
     let files: Vec<SourceFile> = files.iter().map(|(path, text)| file(path, text)).collect();
-    users::check(metadata, &rust::sources(&files))
+    users::check(metadata, &read(&files))
 }
 
 /// The names that the rule accuses.
@@ -57,7 +56,7 @@ fn every_kind_of_item_without_a_user_is_named() {
 }
 
 #[test]
-fn the_problem_says_who_uses_the_item() {
+fn the_problem_names_the_place() {
     let items = "//! m\npub fn none() {}\npub fn own() {}\nfn x() { own() }\npub fn tested() {}\n";
     let test = "fn t() { a::tested(); a::part::own(); }\n";
     let found = check(
@@ -71,9 +70,9 @@ fn the_problem_says_who_uses_the_item() {
     assert_eq!(
         found,
         [
-            "crates/a/src/part.rs:2: `pub fn a::none` has no user: nothing uses it: delete it",
-            "crates/a/src/part.rs:3: `pub fn a::own` has no user: only these use it: its own file, tests",
-            "crates/a/src/part.rs:5: `pub fn a::tested` has no user: only these use it: dev/eval, tests",
+            "crates/a/src/part.rs:2: `pub fn a::none` has no user in another file of the product: delete it or drop `pub`",
+            "crates/a/src/part.rs:3: `pub fn a::own` has no user in another file of the product: delete it or drop `pub`",
+            "crates/a/src/part.rs:5: `pub fn a::tested` has no user in another file of the product: delete it or drop `pub`",
         ]
     );
 }
@@ -169,7 +168,7 @@ fn a_namesake_is_no_user() {
     assert_eq!(accused(&[item, other, user]), ["pub fn a::f"]);
     let lone = ("crates/lone/src/lib.rs", "pub fn f() {}\n");
     assert_eq!(
-        accused(&[item, lone, ("crates/b/src/lib.rs", "use lone::f;")]),
+        accused(&[item, lone, ("crates/lone/src/main.rs", "use lone::f;")]),
         ["pub fn a::f"]
     );
 }
@@ -195,7 +194,7 @@ fn a_method_without_a_user_is_named() {
         accused(&[(A, item), ("crates/b/src/lib.rs", user)]),
         ["pub fn a::S::new", "pub const a::S::MAX", "pub fn a::S::unused"]
     );
-    let user = "use a::S as T;\ntype U = T;\nfn x(s: T) { T::used; U::new; s.unused::<u8>(); <T>::MAX; }\n";
+    let user = "use a::S as T;\nfn x(s: T) { T::used; T::new; s.unused::<u8>(); T::MAX; }\n";
     let own = (
         "crates/a/src/other.rs",
         "impl S {\n    fn x(&self) { Self::new(); self.used(); self.unused(); S::MAX; }\n}\n",
@@ -227,18 +226,5 @@ fn testkit_may_use_what_ports_declares() {
     assert_eq!(
         accused(&[item, ("dev/sim/src/lib.rs", "use ports::S;")]),
         ["pub struct ports::S"]
-    );
-}
-
-#[test]
-fn an_exception_has_a_reason_and_is_needed() {
-    let mut metadata = metadata();
-    metadata["metadata"] = json!({"pub_without_user": {"a::f": "a reason", "a::g": " ", "a::h": "a reason"}});
-    assert_eq!(
-        check(&metadata, &[(A, "pub fn f() {}\npub fn g() {}\n")]),
-        [
-            "Cargo.toml: the exception `a::g` in `pub_without_user` has no reason",
-            "Cargo.toml: the exception `a::h` in `pub_without_user` is not needed: remove it",
-        ]
     );
 }
