@@ -1,5 +1,5 @@
-//! The messages of an entry, as a person would write a conversation down: `**Ana** 19:02 I am home.
-//! <!--m_1-->`.
+//! The messages of an entry, as a person would write a conversation down:
+//! `**Ana** 19:02 I am home. <!--m_1-->`.
 //!
 //! Owns: the first line of a message, and the line with speakers and times above the messages.
 //! Never: the text below that line.
