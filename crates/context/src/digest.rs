@@ -40,8 +40,8 @@ model::worded! {
         Todo = "## Open\n",
         /// A finished task; it removes a [`LineKind::Todo`] with the same words, also one of an earlier digest.
         Done = "## Done\n",
-        /// A file and its change: `created PATH`, `modified PATH`, `deleted PATH`, `renamed PATH (was PATH)`, `read
-        /// PATH`.
+        /// A file and its change: `created PATH`, `modified PATH`, `deleted PATH`, `renamed PATH (was PATH)`,
+        /// `read PATH`.
         File = "## Files\n",
         /// A command and its result: `ok: COMMAND`, `exit N: COMMAND`, `failed: COMMAND`, `no result: COMMAND`.
         Command = "## Commands\n",

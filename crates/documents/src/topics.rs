@@ -24,8 +24,8 @@ pub struct Topic {
     pub number: usize,
     /// Its heading, else its first words; `Heading (2)` for the second part of a long section.
     pub name: String,
-    /// The names from the root down to its own, with [`PATH_SEPARATOR`] between them: `Guide >
-    /// Install > Linux`.
+    /// The names from the root down to its own, with [`PATH_SEPARATOR`] between them:
+    /// `Guide > Install > Linux`.
     pub path: String,
     /// Number of names in its path.
     pub depth: usize,

@@ -3,7 +3,7 @@
 //! Owns: the language of that table: paths, tests, names of roles. Never: a file, or the use of a value.
 //!
 //! | key | of |
-//! | |---|---|
+//! |---|---|
 //! | `is` | detects the format: tests that must all hold; with several lines, one line must hold. A test is a path with a kind (`s`tring, `n`umber, `b`ool, `o`bject, `a`rray; `x`: it exists; without one: it is not empty), `path=word`, `path!=word`, or `!path`; `*` is each element |
 //! | `line`, `table`, `named` | other ways to detect it: the beginning of a text's line (`$`: the whole line), tables of a database, the file's name |
 //! | `lines`, `each`, `query`, `owners` | one value a line (`0`: or a whole file); `*` reads an array's elements one at a time; SQL for the values, and for the ids of their people |

@@ -39,8 +39,8 @@ macro_rules! worded {
     };
 }
 
-/// The value with the same name in another enum: `same!(status, RunStatus => RunState: Queued,
-/// Running)`.
+/// The value with the same name in another enum:
+/// `same!(status, RunStatus => RunState: Queued, Running)`.
 #[macro_export]
 macro_rules! same {
     ($value:expr, $from:ident => $to:ident: $($name:ident),+) => {

@@ -147,9 +147,7 @@ fn comparisons_stay_readable() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    // Planted: escaping `</quipu-memory>` alone let `< /QUIPU-memory>`, `<
-    // im_start
-    // >` and `[INST]` through.
+    // Planted: escaping `</quipu-memory>` alone let `< /QUIPU-memory>`, `<|im_start|>` and `[INST]` through.
     #[test]
     fn nothing_closes_the_wrapper_or_opens_a_role(
         texts in prop::collection::vec("(<|＜|/|quipu-memory|QUIPU-TIME|>|\\||im_start|[ \n\t]|\\[|INST|\\]|a|☃|｜|system|\u{200d}|\u{200b}){0,14}", 1..4),

@@ -93,8 +93,8 @@ pub fn family(session: &str) -> &str {
     }
 }
 
-/// The owner's name for a client's name of a person: `Jörg`, `auth0
-/// 123`. A valid name stays as it is; each other text gets a name of its own. None for an empty text.
+/// The owner's name for a client's name of a person: `Jörg`, `auth0|123`. A valid name stays as it is; each other text gets
+/// a name of its own. None for an empty text.
 pub fn name_of(text: &str) -> Option<Name> {
     let text = text.trim();
     if text.is_empty() {
