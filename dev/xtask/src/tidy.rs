@@ -11,6 +11,7 @@ mod links;
 mod loops;
 mod manifests;
 mod rules;
+mod runbook;
 mod text;
 mod users;
 mod version;
@@ -61,6 +62,7 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     }
     problems.extend(text::check_test_modules(&files));
     problems.extend(links::check(&files, &paths));
+    problems.extend(runbook::check(&files));
     let sources = rust::sources(&files)?;
     problems.extend(figures::figures(&files, &sources).check(&metadata));
     let earlier = ceiling::history(root)?;

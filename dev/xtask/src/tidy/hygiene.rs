@@ -1,6 +1,6 @@
-//! What no file of the tree may hold: large data, private keys.
+//! What no file of the tree may hold: large data, private keys, a last line without a line feed.
 //!
-//! Owns: these checks and the files that are exempt. Never: white space and merge markers, which `git diff --check` finds.
+//! Owns: these checks and the files that are exempt. Never: other white space and merge markers, which `git diff --check` finds.
 
 use crate::tree::RawFile;
 
@@ -14,6 +14,16 @@ const LARGE: [&str; 4] = [
     "fuzz/Cargo.lock",
 ];
 
+/// Folders whose files are compared or read byte for byte.
+const VERBATIM: [&str; 2] = ["/fixtures/", "fuzz/seeds/"];
+
+/// Spelt in parts, so that this file does not find itself.
+const KEY_OPENS: &str = "-----BEGIN ";
+const KEY_NAME: &str = "PRIVATE KEY";
+
+/// A key in a test has fewer characters of base64 than this after its header; a real one has hundreds.
+const KEY_CHARS_MIN: usize = 32;
+
 /// Every problem of one file.
 pub(crate) fn check(file: &RawFile) -> Vec<String> {
     let path = file.path.as_str();
@@ -24,18 +34,51 @@ pub(crate) fn check(file: &RawFile) -> Vec<String> {
             "{path}: larger than {kib} KiB: keep large data out of git"
         ));
     }
-    let text = String::from_utf8_lossy(&file.bytes);
-    for (number, _) in (1..).zip(text.lines()).filter(|(_, line)| opens_key(line)) {
-        problems.push(format!(
-            "{path}:{number}: a private key: revoke it, and never commit one"
-        ));
+    if let Ok(text) = std::str::from_utf8(&file.bytes) {
+        problems.extend(private_key(path, text));
+        let is_verbatim = VERBATIM.iter().any(|place| path.contains(place));
+        if !is_verbatim && !text.is_empty() && !text.ends_with('\n') {
+            problems.push(format!("{path}: the last line has no line feed"));
+        }
     }
     problems
 }
 
-/// Whether a line is the header of a key. Code that looks for keys has the header between quotes.
-fn opens_key(line: &str) -> bool {
-    line.starts_with("-----BEGIN ") && line.trim_end().ends_with("PRIVATE KEY-----")
+/// A key's header counts only with a key behind it: code that looks for keys names the header too.
+fn private_key(path: &str, text: &str) -> Option<String> {
+    let (at, _) = text.match_indices(KEY_OPENS).find(|(at, _)| {
+        let header = text[at + KEY_OPENS.len()..]
+            .split("-----")
+            .next()
+            .unwrap_or_default();
+        let rest = &text[at + KEY_OPENS.len() + header.len()..];
+        header.contains(KEY_NAME) && !header.contains('\n') && is_key(rest.trim_start_matches('-'))
+    })?;
+    let number = text[..at].matches('\n').count() + 1;
+    Some(format!(
+        "{path}:{number}: a private key: revoke it, and never commit one"
+    ))
+}
+
+/// Whether base64 follows, on lines of its own or in a string with escaped line feeds.
+fn is_key(text: &str) -> bool {
+    let text = text.replace("\\n", "\n").replace("\\r", "");
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
+    let body = text
+        .trim_start()
+        .lines()
+        .skip_while(|line| line.is_empty() || line.contains(": "));
+    let mut chars = 0;
+    for line in body {
+        chars += line.chars().take_while(|&c| is_base64(c)).count();
+        if chars >= KEY_CHARS_MIN {
+            return true;
+        }
+        if !line.chars().all(is_base64) {
+            return false;
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -63,15 +106,43 @@ mod tests {
     }
 
     #[test]
-    fn private_keys_are_named_and_their_headers_in_code_are_not() {
-        for kind in ["", "RSA ", "EC ", "OPENSSH "] {
-            let header = format!("-----BEGIN {kind}PRIVATE KEY-----");
-            assert_eq!(
-                problems("fuzz/seeds/x/key", &format!("a\n{header}\nMIIE\n")),
-                ["fuzz/seeds/x/key:2: a private key: revoke it, and never commit one"]
-            );
-            assert_eq!(problems("a.rs", &format!("    \"{header}\",\n")), [""; 0]);
+    fn a_last_line_without_a_line_feed_is_named() {
+        assert_eq!(problems("a.md", "a"), ["a.md: the last line has no line feed"]);
+        for (path, text) in [
+            ("a.md", ""),
+            ("a.md", "a\n"),
+            ("crates/x/fixtures/v1/a.md", "torn "),
+        ] {
+            assert_eq!(problems(path, text), [""; 0], "{path}: {text:?}");
         }
-        assert_eq!(problems("a.pem", "-----BEGIN CERTIFICATE-----\n"), [""; 0]);
+    }
+
+    #[test]
+    fn private_keys_are_named_and_their_headers_are_not() {
+        let header = |kind: &str| format!("{}{kind}{}-----", super::KEY_OPENS, super::KEY_NAME);
+        let body = "MIIEowIBAAKCAQEA0123456789abcdefghijklmnop";
+        for text in [
+            format!("{}\n{body}\n", header("RSA ")),
+            format!("{}\n{}\n{}\n", header(""), &body[..20], &body[20..]),
+            format!("{}\nProc-Type: 4,ENCRYPTED\n\n{body}\n", header("EC ")),
+            format!("{{\"key\": \"{}\\n{body}\\n\"}}\n", header("OPENSSH ")),
+        ] {
+            let found = problems("fuzz/seeds/x/key", &text);
+            assert_eq!(
+                found,
+                ["fuzz/seeds/x/key:1: a private key: revoke it, and never commit one"]
+            );
+        }
+        for text in [
+            format!("\"{}\",\n", header("")),
+            format!("{}\nMIIEow+/12=\nAbc\n-----END\n", header("RSA ")),
+            format!(
+                "r\"{}[A-Z ]{{0,40}}{}-----\"\n",
+                super::KEY_OPENS,
+                super::KEY_NAME
+            ),
+        ] {
+            assert_eq!(problems("a.rs", &text), Vec::<String>::new(), "{text}");
+        }
     }
 }

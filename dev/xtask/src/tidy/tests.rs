@@ -5,6 +5,7 @@ mod edges;
 mod figures;
 mod links;
 mod loops;
+mod runbook;
 mod users;
 
 use serde_json::json;
