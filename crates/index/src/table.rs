@@ -158,18 +158,18 @@ impl Table {
 
     /// Adds new rows to the indexes.
     pub(crate) async fn extend_indexes(&self) -> Result<()> {
-        let mut dataset = Dataset::clone(&self.newest());
-        let rows = dataset.count_rows(None).await? as u64;
-        for index in dataset.describe_indices(None).await? {
+        let rows = self.newest().count_rows(None).await? as u64;
+        for index in self.newest().describe_indices(None).await? {
             if index.rows_indexed() >= rows {
                 continue;
             }
             let parts = index.segments().len();
             let merged = if parts < INDEX_PARTS_MAX { 0 } else { parts };
             let options = OptimizeOptions::merge(merged).index_names(vec![index.name().to_owned()]);
+            let mut dataset = Dataset::clone(&self.newest());
             dataset.optimize_indices(&options).await?;
+            self.written(Arc::new(dataset));
         }
-        self.written(Arc::new(dataset));
         Ok(())
     }
 
