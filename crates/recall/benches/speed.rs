@@ -6,13 +6,13 @@
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use model::{
     Content, Doc, DocKind, EntryKind, Message, MessageId, Name, Owner, Parent, ParentKind, Role, Scope,
     SenderId, SessionId, SessionKey, Timestamp, Zone,
 };
-use recall::{Corpus, Cosines, Method, Query};
+use recall::{Corpus, Cosines, Hit, Method, Query, Weights};
 
 const SESSION_TURNS: usize = 20;
 const SEARCHES: usize = 200;
@@ -132,10 +132,10 @@ fn micros(start: Instant, count: usize) -> f64 {
 
 fn main() {
     println!(
-        "| rows | upsert µs | replace µs | keyword ms | vector ms | hybrid ms | bytes a row | resident |"
+        "| rows | upsert µs | replace µs | keyword ms | vector ms | hybrid ms | of the best, found | bytes a row | resident |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
-    let sizes = [1_000, 2_000, 10_000, 20_000, 50_000].map(|count| (count, false));
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    let sizes = [1_000, 2_000, 10_000, 20_000, 50_000, 100_000].map(|count| (count, false));
     for (count, is_changing) in sizes.into_iter().chain([(20_000, true)]) {
         let mut dice = Dice(7);
         let rows = rows(count, is_changing, &mut dice);
@@ -154,10 +154,15 @@ fn main() {
         }
         let replace = micros(start, replaced);
         let asked: Vec<(String, Vec<f32>)> = (0..SEARCHES).map(|_| (dice.text(6), dice.vector())).collect();
+        let every_row = Weights {
+            whole: f32::MAX,
+            ..Weights::default()
+        };
+        let mut same = [0_usize; 2];
         let millis = [Method::Keyword, Method::Vector, Method::Hybrid].map(|method| {
-            let start = Instant::now();
+            let mut searching = Duration::ZERO;
             for (text, vector) in &asked {
-                let found = corpus.search(&Query {
+                let query = Query {
                     text,
                     vector: Some(vector),
                     cosines: Cosines::default(),
@@ -169,16 +174,27 @@ fn main() {
                     memories_max: 10,
                     messages_max: 10,
                     score_min: 0.0,
-                });
+                };
+                let start = Instant::now();
+                let found = corpus.search(&query);
+                searching += start.elapsed();
                 assert!(found.messages.len() == 10, "every search finds something to rank");
+                let best = corpus.search_weighted(&query, &every_row);
+                let pairs = [(found.memories, best.memories), (found.messages, best.messages)];
+                for (some, all) in pairs {
+                    let is_found = |hit: &&Hit| some.iter().any(|other| other.doc.key == hit.doc.key);
+                    same[0] += all.iter().filter(is_found).count();
+                    same[1] += all.len();
+                }
             }
-            micros(start, SEARCHES) / 1e3
+            searching.as_secs_f64() * 1e3 / SEARCHES as f64
         });
         let [keyword, vector, hybrid] = millis;
         let bytes = corpus.bytes() / count;
         println!(
-            "| {count}{} | {upsert:.1} | {replace:.1} | {keyword:.3} | {vector:.3} | {hybrid:.3} | {bytes} | {resident} |",
-            if is_changing { ", changing" } else { "" }
+            "| {count}{} | {upsert:.1} | {replace:.1} | {keyword:.3} | {vector:.3} | {hybrid:.3} | {:.3} | {bytes} | {resident} |",
+            if is_changing { ", changing" } else { "" },
+            same[0] as f64 / same[1] as f64
         );
     }
 }

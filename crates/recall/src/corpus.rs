@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use model::{Doc, DocId, SessionId};
+use model::{Doc, DocId, Timestamp};
 
 use crate::lexicon::Lexicon;
 use crate::postings::{Postings, SLOTS_MAX, Slot, allocated};
 use crate::row::{Row, RowKind};
+use crate::turns::Turns;
 use crate::validity::Links;
 use crate::vectors::{Quantised, Vectors};
 
@@ -19,18 +20,21 @@ use crate::vectors::{Quantised, Vectors};
 pub struct Corpus {
     ids: HashMap<DocId, Slot>,
     rows: Vec<Option<Row>>,
+    /// By slot, the kind of a row that a search may find: one byte, since each search reads all of them.
+    pub(crate) kinds: Vec<Option<RowKind>>,
     free: Vec<Slot>,
     pub(crate) lexicon: Lexicon,
     postings: [Postings; 3],
     pub(crate) vectors: Vectors,
-    /// The turns of each session in order of time; turns without a session are under `None`.
-    sessions: BTreeMap<Option<SessionId>, Vec<Slot>>,
+    pub(crate) turns: Turns,
     /// Episodes and facts in order of id.
     entries: Vec<Slot>,
     /// The rows among them that supersede others.
     successors: BTreeSet<Slot>,
     /// The rows among them that end.
     ending: BTreeSet<Slot>,
+    /// The rows among them that a person withdrew or confirmed.
+    reviewed: BTreeSet<Slot>,
     links: OnceLock<Links>,
     /// The turns and facts of each episode, by the episode's id.
     children: HashMap<Box<str>, Vec<Slot>>,
@@ -43,21 +47,23 @@ pub struct Corpus {
 const CHILD_ID_BYTES: usize = 32;
 const CHILDREN: usize = 8;
 
-/// The names of all speakers, each once.
+/// The names of all speakers, each once, with the number of their rows.
 #[derive(Debug, Default)]
 pub(crate) struct Speakers {
     numbers: HashMap<String, u32>,
-    pub(crate) names: Vec<String>,
+    pub(crate) names: Vec<(String, usize)>,
 }
 
 impl Speakers {
-    pub(crate) fn number(&mut self, name: &str) -> u32 {
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
-        }
-        let number = u32::try_from(self.names.len()).expect("fewer than 2^32 names");
-        self.names.push(name.to_owned());
-        self.numbers.insert(name.to_owned(), number);
+    /// Counts a row of a speaker; returns the speaker's number.
+    pub(crate) fn add(&mut self, name: &str) -> u32 {
+        let number = self.numbers.get(name).copied().unwrap_or_else(|| {
+            let number = u32::try_from(self.names.len()).expect("fewer than 2^32 names");
+            self.names.push((name.to_owned(), 0));
+            self.numbers.insert(name.to_owned(), number);
+            number
+        });
+        self.names[number as usize].1 += 1;
         number
     }
 }
@@ -81,6 +87,7 @@ impl Corpus {
         self.links.take();
         let slot = self.free.pop().unwrap_or_else(|| {
             self.rows.push(None);
+            self.kinds.push(None);
             let slot = Slot::try_from(self.rows.len() - 1).ok();
             slot.filter(|slot| *slot < SLOTS_MAX)
                 .expect("fewer rows than memory holds")
@@ -92,14 +99,7 @@ impl Corpus {
         let (row, counts) = Row::read(doc, &mut self.lexicon, &mut self.speakers);
         self.postings[row.kind as usize].add(slot, &counts, row.words);
         self.row_bytes += row.bytes();
-        if row.kind == RowKind::Turn {
-            let turns = self.sessions.get(&row.doc.session).map_or(&[][..], Vec::as_slice);
-            let place = turns.partition_point(|slot| self.row(*slot).order() < row.order());
-            self.sessions
-                .entry(row.doc.session.clone())
-                .or_default()
-                .insert(place, slot);
-        } else {
+        if row.kind != RowKind::Turn {
             let place = self
                 .entries
                 .partition_point(|slot| self.row(*slot).doc.key.id < row.doc.key.id);
@@ -110,12 +110,20 @@ impl Corpus {
             if row.doc.valid_until.is_some() {
                 self.ending.insert(slot);
             }
+            if row.doc.is_withdrawn() || row.doc.is_confirmed() {
+                self.reviewed.insert(slot);
+            }
         }
         if let Some(parent) = row.episode() {
             self.children.entry(parent.into()).or_default().push(slot);
         }
         self.ids.insert(row.doc.key.id.clone(), slot);
+        let is_turn = row.kind == RowKind::Turn;
+        self.kinds[slot as usize] = Some(row.kind).filter(|_| row.doc.is_findable());
         self.rows[slot as usize] = Some(row);
+        if is_turn {
+            self.turns.add(slot, &self.rows);
+        }
     }
 
     /// Removes a row; returns whether it existed.
@@ -124,23 +132,24 @@ impl Corpus {
             return false;
         };
         self.links.take();
-        if self.row(slot).kind != RowKind::Turn {
+        if self.row(slot).kind == RowKind::Turn {
+            self.turns.remove(slot, &self.rows);
+        } else {
             let place = self
                 .entries
                 .partition_point(|other| *self.row(*other).doc.key.id < *id);
             self.entries.remove(place);
             self.successors.remove(&slot);
             self.ending.remove(&slot);
+            self.reviewed.remove(&slot);
         }
         let row = self.rows[slot as usize].take().expect("ids name rows");
+        self.kinds[slot as usize] = None;
         let counts = row.counts(&mut self.lexicon);
         self.postings[row.kind as usize].remove(slot, &counts, row.words);
         self.row_bytes -= row.bytes();
-        if let Some(turns) = self.sessions.get_mut(&row.doc.session) {
-            turns.retain(|other| *other != slot);
-            if turns.is_empty() {
-                self.sessions.remove(&row.doc.session);
-            }
+        if let Some(speaker) = row.traits.speaker {
+            self.speakers.names[speaker as usize].1 -= 1;
         }
         if let Some(parent) = row.episode()
             && let Some(children) = self.children.get_mut(parent)
@@ -196,6 +205,7 @@ impl Corpus {
             + links
             + postings
             + self.vectors.bytes()
+            + self.turns.bytes()
             + self.lexicon.bytes()
     }
 
@@ -203,6 +213,11 @@ impl Corpus {
         self.rows[slot as usize]
             .as_ref()
             .expect("only slots in use are handed out")
+    }
+
+    /// Whether a search as of that time may find a row.
+    pub(crate) fn is_visible(&self, slot: Slot, as_of: Option<Timestamp>) -> bool {
+        self.kinds[slot as usize].is_some() && as_of.is_none_or(|latest| self.row(slot).time <= latest)
     }
 
     pub(crate) fn find(&self, id: &str) -> Option<(Slot, &Row)> {
@@ -222,13 +237,6 @@ impl Corpus {
 
     pub(crate) fn postings(&self, kind: RowKind) -> &Postings {
         &self.postings[kind as usize]
-    }
-
-    /// Sessions by id, each with its turns in order.
-    pub(crate) fn sessions(&self) -> impl Iterator<Item = (Option<&SessionId>, &[Slot])> {
-        self.sessions
-            .iter()
-            .map(|(session, turns)| (session.as_ref(), turns.as_slice()))
     }
 
     /// Episodes and facts in order of id.
@@ -251,13 +259,18 @@ impl Corpus {
         &self.ending
     }
 
+    /// Entries that a person withdrew or confirmed.
+    pub(crate) fn reviewed(&self) -> &BTreeSet<Slot> {
+        &self.reviewed
+    }
+
     /// The turns and facts of an episode.
     pub(crate) fn children(&self, episode: &str) -> &[Slot] {
         self.children.get(episode).map_or(&[], Vec::as_slice)
     }
 
-    /// The names of all speakers, by number.
-    pub(crate) fn speakers(&self) -> &[String] {
+    /// The name of each speaker and the number of its rows, by the speaker's number.
+    pub(crate) fn speakers(&self) -> &[(String, usize)] {
         &self.speakers.names
     }
 }

@@ -5,11 +5,14 @@
 //! kind against another. Every value is 0 to 1, the share of the best possible value, so it is
 //! comparable between corpora of any size.
 
+use std::ops::Range;
+
+use model::Timestamp;
+
 use crate::corpus::Corpus;
 use crate::cosines::Cosines;
 use crate::lineup::Lineup;
 use crate::near::Near;
-use crate::postings::Slot;
 use crate::question::Question;
 use crate::row::RowKind;
 use crate::vectors::Quantised;
@@ -36,38 +39,95 @@ pub(crate) struct Evidence {
 const SITTING_BEST: usize = 3;
 
 impl Evidence {
-    /// No evidence for anything.
-    pub(crate) fn none(corpus: &Corpus, lineup: &Lineup, scale: Cosines) -> Self {
-        Self {
+    /// The evidence of each row's own words and vector, as far as they are given.
+    pub(crate) fn of_rows(
+        corpus: &Corpus,
+        scale: Cosines,
+        question: Option<&Question>,
+        vector: Option<&Quantised>,
+        as_of: Option<Timestamp>,
+        weights: &Weights,
+    ) -> Self {
+        let mut evidence = Self {
             scale,
             keyword: vec![0.0; corpus.slots_end()],
             vector: vec![0.0; corpus.slots_end()],
-            near: vec![0.0; lineup.turns.len()],
-            sitting_keyword: vec![0.0; lineup.sittings.len()],
-            sitting_vector: vec![0.0; lineup.sittings.len()],
+            ..Self::default()
+        };
+        let wanted = question.iter().flat_map(|question| &question.wanted);
+        let terms = wanted.filter_map(|wanted| Some((wanted.term?, wanted.share)));
+        for (term, share) in terms {
+            for kind in [RowKind::Turn, RowKind::Episode, RowKind::Fact] {
+                let postings = corpus.postings(kind);
+                let mean = postings.words_mean();
+                for posting in postings.of(term) {
+                    let (slot, count) = (posting.slot as usize, f32::from(posting.count));
+                    let relative = corpus.row(posting.slot).words as f32 / mean;
+                    evidence.keyword[slot] += share * saturate(count, relative, weights.k1, weights.b);
+                }
+            }
         }
+        if let Some(vector) = vector {
+            evidence.add_vectors(corpus, vector, as_of, weights);
+        }
+        evidence
     }
 
-    /// Adds the evidence of words.
-    pub(crate) fn add_keywords(
+    /// Adds the evidence of vectors: how far each lies above those of its kind, turns or entries.
+    fn add_vectors(
+        &mut self,
+        corpus: &Corpus,
+        query: &Quantised,
+        as_of: Option<Timestamp>,
+        weights: &Weights,
+    ) {
+        let Some(mut cosines) = corpus.vectors.cosines(query) else {
+            return;
+        };
+        let class = |kind: Option<RowKind>| usize::from(kind == Some(RowKind::Turn));
+        let mut spreads = [Spread::default(); 2];
+        for ((slot, kind), cosine) in (0..).zip(&corpus.kinds).zip(&mut cosines) {
+            if cosine.is_finite() && corpus.is_visible(slot, as_of) {
+                *cosine = self.scale.usual(*cosine);
+                spreads[class(*kind)].add(*cosine);
+            } else {
+                *cosine = f32::NEG_INFINITY;
+            }
+        }
+        let bounds = spreads.map(|spread| spread.bounds(weights.far));
+        for (cosine, kind) in cosines.iter_mut().zip(&corpus.kinds) {
+            let (ordinary, range) = bounds[class(*kind)];
+            *cosine = ((*cosine - ordinary) / range).clamp(0.0, 1.0);
+        }
+        self.vector = cosines;
+    }
+
+    /// Adds what a turn has from the turns around it and from its sitting.
+    pub(crate) fn add_context(
         &mut self,
         corpus: &Corpus,
         lineup: &Lineup,
-        question: &Question,
+        question: Option<&Question>,
         weights: &Weights,
     ) {
-        let length = |slot: &Slot| corpus.row(*slot).words as f32;
-        let lengths: Vec<f32> = lineup.turns.iter().map(length).collect();
-        let near = Near::new(lineup, &lengths, weights.near_words);
-        let around = Lengths::new(near.lengths(lineup, &lengths));
-        let sittings = Lengths::new(
-            lineup
-                .sittings
-                .iter()
-                .map(|s| lengths[s.clone()].iter().sum())
-                .collect(),
-        );
-        let turns = Lengths::new(lengths);
+        self.near = vec![0.0; lineup.turns.len()];
+        self.sitting_keyword = vec![0.0; lineup.sittings.len()];
+        let of_sitting = |sitting: &Range<usize>| {
+            let turns = lineup.turns[sitting.clone()].iter();
+            best_mean::<SITTING_BEST>(turns.map(|slot| self.vector[*slot as usize]))
+        };
+        self.sitting_vector = lineup.sittings.iter().map(of_sitting).collect();
+        let Some(question) = question else { return };
+        let lengths: Vec<f32> = lineup
+            .turns
+            .iter()
+            .map(|slot| corpus.row(*slot).words as f32)
+            .collect();
+        let near = Near::new(lineup, &lengths);
+        let around = near.lengths(lineup, &lengths);
+        let sitting_lengths = lineup.sittings.iter();
+        let sitting_lengths: Vec<f32> = sitting_lengths.map(|s| lengths[s.clone()].iter().sum()).collect();
+        let means = Means::of(corpus);
         let mut in_near = TermTally::new(lineup.turns.len());
         let mut in_sitting = TermTally::new(lineup.sittings.len());
         for wanted in &question.wanted {
@@ -77,73 +137,39 @@ impl Evidence {
                     continue;
                 };
                 let count = f32::from(posting.count);
-                self.keyword[posting.slot as usize] +=
-                    wanted.share * turns.saturate(at, count, weights.k1, weights.b);
                 for (other, weight) in near.neighbourhood(lineup, at) {
                     in_near.add(other, count * weight);
                 }
                 in_sitting.add(lineup.sitting_of[at] as usize, count);
             }
             in_near.empty(|at, count| {
-                self.near[at] += wanted.share * around.saturate(at, count, weights.k1, weights.b);
+                let relative = around[at] / means.around;
+                self.near[at] += wanted.share * saturate(count, relative, weights.k1, weights.b);
             });
             in_sitting.empty(|of, count| {
+                let relative = sitting_lengths[of] / means.sitting;
                 self.sitting_keyword[of] +=
-                    wanted.share * sittings.saturate(of, count, weights.k1, weights.sitting_b);
+                    wanted.share * saturate(count, relative, weights.k1, weights.sitting_b);
             });
-            for kind in [RowKind::Episode, RowKind::Fact] {
-                let postings = corpus.postings(kind);
-                for posting in postings.of(term) {
-                    let (slot, count) = (posting.slot as usize, f32::from(posting.count));
-                    let relative = corpus.row(posting.slot).words as f32 / postings.words_mean();
-                    self.keyword[slot] += wanted.share * saturate(count, relative, weights.k1, weights.b);
-                }
-            }
-        }
-    }
-
-    /// Adds the evidence of vectors.
-    pub(crate) fn add_vectors(
-        &mut self,
-        corpus: &Corpus,
-        lineup: &Lineup,
-        query: &Quantised,
-        weights: &Weights,
-    ) {
-        for slots in [&lineup.turns, &lineup.entries] {
-            let cosines: Vec<Option<f32>> = slots
-                .iter()
-                .map(|slot| Some(self.scale.usual(corpus.vectors.cosine(*slot, query)?)))
-                .collect();
-            let spread = Spread::of(&cosines);
-            for (slot, cosine) in slots.iter().zip(cosines) {
-                self.vector[*slot as usize] =
-                    cosine.map_or(0.0, |cosine| spread.standardised(cosine, weights.far));
-            }
-        }
-        for (of, sitting) in lineup.sittings.iter().enumerate() {
-            let values = lineup.turns[sitting.clone()]
-                .iter()
-                .map(|slot| self.vector[*slot as usize]);
-            self.sitting_vector[of] = best_mean::<SITTING_BEST>(values);
         }
     }
 }
 
-/// Lengths of texts, relative to their mean.
-struct Lengths {
-    lengths: Vec<f32>,
-    mean: f32,
+/// Mean lengths over all turns, in words; never 0.
+struct Means {
+    around: f32,
+    sitting: f32,
 }
 
-impl Lengths {
-    fn new(lengths: Vec<f32>) -> Self {
-        let mean = (lengths.iter().sum::<f32>() / lengths.len().max(1) as f32).max(1.0);
-        Self { lengths, mean }
-    }
-
-    fn saturate(&self, at: usize, count: f32, k1: f32, b: f32) -> f32 {
-        saturate(count, self.lengths[at] / self.mean, k1, b)
+impl Means {
+    fn of(corpus: &Corpus) -> Self {
+        let turns = corpus.postings(RowKind::Turn);
+        let words = turns.words() as f64;
+        let mean = |words: f64, count: usize| (words / count.max(1) as f64).max(1.0) as f32;
+        Self {
+            around: mean(words + corpus.turns.near_words(), turns.rows()),
+            sitting: mean(words, corpus.turns.sittings()),
+        }
     }
 }
 
@@ -181,29 +207,33 @@ impl TermTally {
 }
 
 /// Distribution of a question's cosines, on the usual scale.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Spread {
-    mean: f32,
-    deviation: f32,
+    rows: f64,
+    sum: f64,
+    squares: f64,
 }
 
 impl Spread {
-    /// A few imaginary rows keep small corpora from extreme values.
-    fn of(cosines: &[Option<f32>]) -> Self {
-        const IMAGINED: f32 = 10.0;
-        const MEAN: f32 = 0.1;
-        const DEVIATION: f32 = 0.12;
-        let values = || cosines.iter().flatten();
-        let rows = values().count() as f32 + IMAGINED;
-        let mean = (values().sum::<f32>() + IMAGINED * MEAN) / rows;
-        let squares = values().map(|value| (value - mean).powi(2)).sum::<f32>();
-        let deviation = ((squares + IMAGINED * DEVIATION * DEVIATION) / rows).sqrt();
-        Self { mean, deviation }
+    fn add(&mut self, cosine: f32) {
+        let cosine = f64::from(cosine);
+        self.rows += 1.0;
+        self.sum += cosine;
+        self.squares += cosine * cosine;
     }
 
-    /// 0 for an ordinary row; 1 for a row `far` deviations above it.
-    fn standardised(self, cosine: f32, far: f32) -> f32 {
-        ((cosine - self.mean) / (self.deviation * far)).clamp(0.0, 1.0)
+    /// The cosine of an ordinary row, which is no evidence, and how much more is full evidence: `far` deviations. A few
+    /// imaginary rows keep small corpora from extreme values.
+    fn bounds(self, far: f32) -> (f32, f32) {
+        const IMAGINED: f64 = 10.0;
+        const MEAN: f64 = 0.1;
+        const DEVIATION: f64 = 0.12;
+        let Self { rows, sum, squares } = self;
+        let all = rows + IMAGINED;
+        let mean = (sum + IMAGINED * MEAN) / all;
+        let apart = squares - 2.0 * mean * sum + rows * mean * mean;
+        let deviation = ((apart.max(0.0) + IMAGINED * DEVIATION * DEVIATION) / all).sqrt();
+        (mean as f32, deviation as f32 * far)
     }
 }
 

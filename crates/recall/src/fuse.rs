@@ -18,7 +18,7 @@ use crate::validity::Validity;
 use crate::weights::Weights;
 
 /// Only the strongest facts lend strength to turns.
-const LENDING_FACTS: usize = 50;
+pub(crate) const LENDING_FACTS: usize = 50;
 /// Share of its strength that an ended row keeps.
 const OVER: f32 = 0.6;
 /// Share of its strength that a turn keeps when a fact made from it has ended.
@@ -41,6 +41,7 @@ pub(crate) struct Fusion<'a> {
     pub(crate) validity: &'a Validity<'a>,
     pub(crate) weights: &'a Weights,
     pub(crate) now: Timestamp,
+    pub(crate) as_of: Option<Timestamp>,
 }
 
 impl Fusion<'_> {
@@ -86,7 +87,7 @@ impl Fusion<'_> {
         let episode = |turn: Slot| Some(self.corpus.find(self.corpus.row(turn).episode()?)?.0);
         for update in &updates {
             if let (Some(old), Some(new)) = (episode(update.old), episode(update.new))
-                && self.lineup.is_visible(new)
+                && self.corpus.is_visible(new, self.as_of)
             {
                 go_before(&mut strengths, new, old);
             }
@@ -225,7 +226,8 @@ impl Fusion<'_> {
         let (mut later, mut told_over) = (LaterTurns::new(), BTreeSet::<Slot>::new());
         for link in self.validity.in_order() {
             let (old, new) = self.validity.links.turns(link);
-            let seen = |turn: &&Slot| self.lineup.place(**turn).is_some();
+            // Ranked or not: a shown turn is marked even if the later one is not among the best.
+            let seen = |turn: &&Slot| self.corpus.is_visible(**turn, self.as_of);
             let of = |turn: &Slot| strengths[*turn as usize];
             let was = old.iter().filter(seen).map(of).fold(0.0, f32::max);
             for turn in new.iter().filter(seen) {

@@ -5,13 +5,14 @@
 //! budget. Never: I/O, a clock, a model call, storage, or where words begin and end ([`text`]).
 //!
 //! Reading order: [`hit`](Query) (queries and results), [`time`] (time expressions), `corpus` with
-//! `row`, `lexicon`, `postings` and `vectors` (the stored rows), then one search in its order:
-//! `rank` (the steps), `lineup` (the visible rows), `question` with `asking`, `evidence` with
-//! `near` and `cosines`, `validity`, `fuse` with [`Weights`], `state` with `statement` (questions
+//! `row`, `turns`, `lexicon`, `postings` and `vectors` (the stored rows), then one search in its order:
+//! `rank` (the steps), `question` with `asking`, `evidence` with `near` and `cosines`, `chosen` (of many
+//! rows, those to rank), `lineup` (the ranked rows), `validity`, `fuse` with [`Weights`], `state` with `statement` (questions
 //! about a present state), `score`; [`rerank`](Shortlist) (the order that a reranker makes); and
 //! [`memory_lines`], the text for a model.
 
 mod asking;
+mod chosen;
 mod corpus;
 mod cosines;
 mod evidence;
@@ -32,6 +33,7 @@ mod statement;
 #[cfg(test)]
 mod tests;
 pub mod time;
+mod turns;
 mod validity;
 mod vectors;
 mod weights;

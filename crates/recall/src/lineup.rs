@@ -1,24 +1,23 @@
-//! The rows that are visible to a question; turns in order of time.
+//! The rows that are ranked for a question; turns in order of time.
 //!
 //! Owns: visibility ("as of"), and the neighbours of a turn. Never: scores.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::successors;
 use std::ops::Range;
 
 use model::{Doc, DocId, DocKind, MessageId, SessionId, Timestamp};
 
+use crate::chosen::{Chosen, SlotSet};
 use crate::corpus::Corpus;
 use crate::postings::Slot;
-
-/// Two turns with a longer pause between them belong to different sittings, even in one session.
-const PAUSE_MAX_MS: i64 = 6 * 60 * 60 * 1000;
 
 /// Marks a slot without a visible turn.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Lineup {
-    /// Visible turns, grouped by sitting.
+    /// Visible turns, whole sittings of them.
     pub(crate) turns: Vec<Slot>,
     /// The sittings: stretches of `turns`.
     pub(crate) sittings: Vec<Range<usize>>,
@@ -28,8 +27,6 @@ pub(crate) struct Lineup {
     pub(crate) places: Vec<u32>,
     /// Visible episodes and facts, in order of id.
     pub(crate) entries: Vec<Slot>,
-    /// By slot.
-    visible: Vec<bool>,
     pub(crate) withdrawn: Withdrawn,
     /// Ended facts, according to their person, by the messages that they were made from.
     ending: BTreeMap<DocId, Vec<Slot>>,
@@ -66,6 +63,9 @@ impl Withdrawn {
 
     /// Whether a message contains a withdrawn statement, or a row comes from a scene.
     pub(crate) fn has(&self, doc: &Doc) -> bool {
+        if self.messages.is_empty() && self.scenes.is_empty() {
+            return false;
+        }
         self.is_played(doc)
             || doc.kind == DocKind::Turn && doc.sources.iter().any(|id| self.messages.contains_key(id))
     }
@@ -88,21 +88,23 @@ impl Withdrawn {
 }
 
 impl Lineup {
-    pub(crate) fn new(corpus: &Corpus, as_of: Option<Timestamp>) -> Self {
-        let latest = as_of.map_or(i64::MAX, Timestamp::millis);
+    /// The chosen rows with the whole sittings of the turns, or every row.
+    pub(crate) fn new(corpus: &Corpus, as_of: Option<Timestamp>, chosen: Option<Chosen>) -> Self {
+        let reviewed = corpus.reviewed().iter();
+        let is_visible = |slot: &Slot| corpus.is_visible(*slot, as_of);
         let mut lineup = Self {
-            turns: Vec::with_capacity(corpus.len()),
+            turns: Vec::new(),
             sittings: Vec::new(),
-            sitting_of: Vec::with_capacity(corpus.len()),
+            sitting_of: Vec::new(),
             places: vec![NOWHERE; corpus.slots_end()],
             entries: Vec::new(),
-            visible: vec![false; corpus.slots_end()],
-            withdrawn: Withdrawn::of(corpus.entries().iter().map(|slot| &*corpus.row(*slot).doc)),
+            withdrawn: Withdrawn::of(reviewed.map(|slot| &*corpus.row(*slot).doc)),
             ending: BTreeMap::new(),
         };
         for slot in corpus.ending() {
             let row = corpus.row(*slot);
-            for message in row.doc.sources.iter().filter(|_| row.doc.is_ended()) {
+            let is_shown = row.doc.is_ended() && is_visible(slot);
+            for message in row.doc.sources.iter().filter(|_| is_shown) {
                 lineup
                     .ending
                     .entry(message.as_str().into())
@@ -110,55 +112,39 @@ impl Lineup {
                     .push(*slot);
             }
         }
-        for (session, turns) in corpus.sessions() {
-            let mut start = lineup.turns.len();
-            let mut last: Option<i64> = None;
-            for slot in turns {
-                let time = corpus.row(*slot).time.millis();
-                if time > latest {
-                    break;
+        match chosen {
+            Some(Chosen { turns, entries }) => {
+                for head in heads(corpus, &turns) {
+                    lineup.add_turns(corpus, successors(Some(head), |slot| corpus.turns.after(*slot)));
                 }
-                let apart = last.is_some_and(|last| time - last > PAUSE_MAX_MS);
-                if apart || session.is_none() {
-                    lineup.close(start);
-                    start = lineup.turns.len();
-                }
-                last = Some(time);
-                lineup.turns.push(*slot);
+                lineup.entries = entries.iter().filter(is_visible).collect();
             }
-            lineup.close(start);
-        }
-        let visible = |slot: &&Slot| {
-            let row = corpus.row(**slot);
-            row.time.millis() <= latest && row.doc.is_findable()
-        };
-        lineup.entries = corpus.entries().iter().filter(visible).copied().collect();
-        for (place, slot) in (0..).zip(&lineup.turns) {
-            lineup.places[*slot as usize] = place;
-        }
-        for slot in lineup.turns.iter().chain(&lineup.entries) {
-            lineup.visible[*slot as usize] = true;
+            None => {
+                lineup.add_turns(corpus, corpus.turns.iter().filter(is_visible));
+                lineup.entries = corpus.entries().iter().copied().filter(is_visible).collect();
+            }
         }
         lineup
     }
 
-    fn close(&mut self, start: usize) {
-        let end = self.turns.len();
-        if start < end {
-            let sitting = u32::try_from(self.sittings.len()).expect("fewer than 2^32 rows");
-            self.sitting_of.resize(end, sitting);
-            self.sittings.push(start..end);
+    fn add_turns(&mut self, corpus: &Corpus, turns: impl Iterator<Item = Slot>) {
+        for slot in turns {
+            let place = self.turns.len();
+            match self.sittings.last_mut() {
+                Some(sitting) if corpus.turns.before(slot).is_some() => sitting.end += 1,
+                _ => self.sittings.push(place..place + 1),
+            }
+            let last = self.sittings.len() - 1;
+            self.sitting_of
+                .push(u32::try_from(last).expect("fewer than 2^32 rows"));
+            self.places[slot as usize] = u32::try_from(place).expect("fewer than 2^32 rows");
+            self.turns.push(slot);
         }
-    }
-
-    pub(crate) fn is_visible(&self, slot: Slot) -> bool {
-        self.visible[slot as usize]
     }
 
     /// The visible ended facts made from a message.
     pub(crate) fn ending(&self, message: &str) -> impl Iterator<Item = Slot> {
-        let ending = self.ending.get(message).into_iter().flatten();
-        ending.copied().filter(|slot| self.is_visible(*slot))
+        self.ending.get(message).into_iter().flatten().copied()
     }
 
     /// Place of a visible turn.
@@ -171,4 +157,26 @@ impl Lineup {
     pub(crate) fn sitting(&self, place: usize) -> Range<usize> {
         self.sittings[self.sitting_of[place] as usize].clone()
     }
+}
+
+/// The first turn of each sitting with one of these turns, in the order of all sittings.
+fn heads(corpus: &Corpus, turns: &SlotSet) -> Vec<Slot> {
+    let mut seen = SlotSet::new(corpus, []);
+    let mut heads = Vec::new();
+    for turn in turns.iter() {
+        let mut head = turn;
+        let mut is_new = seen.insert(turn);
+        while is_new && let Some(before) = corpus.turns.before(head) {
+            head = before;
+            is_new = seen.insert(head);
+        }
+        if is_new {
+            heads.push(head);
+        }
+    }
+    heads.sort_by_key(|head| {
+        let row = corpus.row(*head);
+        (row.doc.session.as_ref(), row.order())
+    });
+    heads
 }

@@ -7,7 +7,20 @@
 use crate::lineup::Lineup;
 
 /// Number of turns of a neighbourhood on each side.
-const REACH: usize = 4;
+pub(crate) const REACH: usize = 4;
+/// Distance in words, from middle to middle, at which a neighbour counts half.
+const HALF_WORDS: f32 = 40.0;
+
+/// How much the next turns of a sitting count for the first of these, by their lengths in words.
+pub(crate) fn ahead(lengths: &[f32]) -> impl Iterator<Item = f32> {
+    let mut between = lengths.first().map_or(0.0, |first| first / 2.0);
+    lengths.iter().skip(1).take(REACH).map(move |length| {
+        let distance = (between + length / 2.0) / HALF_WORDS;
+        between += length;
+        // In steps that f32 adds exactly, so that a sum does not depend on the order of its terms.
+        (256.0 / (1.0 + distance * distance)).round() / 256.0
+    })
+}
 
 #[derive(Debug)]
 pub(crate) struct Near {
@@ -16,19 +29,12 @@ pub(crate) struct Near {
 }
 
 impl Near {
-    /// `words` is the distance, from middle to middle, at which a neighbour counts half.
-    pub(crate) fn new(lineup: &Lineup, lengths: &[f32], words: f32) -> Self {
+    pub(crate) fn new(lineup: &Lineup, lengths: &[f32]) -> Self {
         let mut weights = vec![[0.0; REACH]; lengths.len()];
         for sitting in &lineup.sittings {
             for at in sitting.clone() {
-                let mut between = lengths[at] / 2.0;
-                for step in 1..=REACH.min(sitting.end - 1 - at) {
-                    let length = lengths[at + step];
-                    let distance = (between + length / 2.0) / words;
-                    let weight = 1.0 / (1.0 + distance * distance);
-                    // In steps that f32 adds exactly, so that a sum does not depend on the order of its terms.
-                    weights[at][step - 1] = (weight * 256.0).round() / 256.0;
-                    between += length;
+                for (weight, next) in weights[at].iter_mut().zip(ahead(&lengths[at..sitting.end])) {
+                    *weight = next;
                 }
             }
         }

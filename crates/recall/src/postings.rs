@@ -99,6 +99,11 @@ impl Postings {
         self.rows
     }
 
+    /// Number of words of all rows.
+    pub(crate) fn words(&self) -> u64 {
+        self.words
+    }
+
     /// Mean number of words of a row; never 0.
     pub(crate) fn words_mean(&self) -> f32 {
         (self.words as f32 / self.rows.max(1) as f32).max(1.0)

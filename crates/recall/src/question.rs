@@ -79,17 +79,10 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 impl Question {
     pub(crate) fn new(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Self {
         let times = time::asked(query.text, query.asked_at, query.zone);
-        let names: Vec<Vec<String>> = corpus.speakers().iter().map(|name| parts(name)).collect();
-        let speaks = |number: usize| {
-            let mut rows = corpus.slots();
-            rows.any(|(_, row)| row.traits.speaker.is_some_and(|of| of as usize == number))
-        };
-        let is_name = |word: &str| {
-            let mut called = (0..)
-                .zip(&names)
-                .filter(|(_, name)| name.iter().any(|part| part == word));
-            called.any(|(number, _)| speaks(number))
-        };
+        // A speaker without a row is nobody.
+        let parts = |(name, rows): &(String, usize)| if *rows > 0 { parts(name) } else { Vec::new() };
+        let names: Vec<Vec<String>> = corpus.speakers().iter().map(parts).collect();
+        let is_name = |word: &str| names.iter().flatten().any(|part| part == word);
         let language = Language::of(query.text);
         let (mut words, mut told): (Vec<String>, Vec<QuestionWord>) = (Vec::new(), Vec::new());
         text::each_word(query.text, |place, word| {
@@ -120,9 +113,9 @@ impl Question {
             });
         });
         let is_open = is_open(&told, &times);
-        let named: Vec<bool> = (0..)
-            .zip(&names)
-            .map(|(number, name)| name.iter().any(|part| words.contains(part)) && speaks(number))
+        let named: Vec<bool> = names
+            .iter()
+            .map(|name| name.iter().any(|part| words.contains(part)))
             .collect();
         let is_self = |word: &String| text::first_person(word).is_some() && !OURS.contains(&word.as_str());
         let about_me =

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use model::{Doc, Filter};
 
+use crate::chosen::Chosen;
 use crate::corpus::Corpus;
 use crate::evidence::Evidence;
 use crate::fuse::{Fusion, LaterTurns};
@@ -38,21 +39,24 @@ impl Corpus {
 
 fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ranking {
     let now = query.as_of.unwrap_or(query.asked_at);
-    let lineup = Lineup::new(corpus, query.as_of);
     let question = Question::new(corpus, query, weights);
-    let validity = Validity::new(corpus, &lineup, now, &question.spans);
-    let mut evidence = Evidence::none(corpus, &lineup, query.cosines);
     let vector = query
         .vector
         .filter(|_| query.method != Method::Keyword)
         .and_then(Quantised::new);
     let keywords = query.method != Method::Vector;
-    if keywords {
-        evidence.add_keywords(corpus, &lineup, &question, weights);
-    }
-    if let Some(vector) = vector.as_ref().filter(|_| !question.is_open) {
-        evidence.add_vectors(corpus, &lineup, vector, weights);
-    }
+    let asked = Some(&question).filter(|_| keywords);
+    let compared = vector.as_ref().filter(|_| !question.is_open);
+    let mut evidence = Evidence::of_rows(corpus, query.cosines, asked, compared, query.as_of, weights);
+    // A filter or a time hides rows, and a question without a subject is about all of them.
+    let is_of_few = query.filter.is_none() && query.as_of.is_none() && !question.is_open;
+    let chosen = (is_of_few && corpus.len() as f32 > weights.whole).then(|| {
+        let wanted = query.memories_max.max(query.messages_max);
+        Chosen::of(corpus, &question, &evidence, weights, wanted)
+    });
+    let lineup = Lineup::new(corpus, query.as_of, chosen);
+    evidence.add_context(corpus, &lineup, asked, weights);
+    let validity = Validity::new(corpus, now, query.as_of, &question.spans);
     let fusion = Fusion {
         corpus,
         lineup: &lineup,
@@ -61,6 +65,7 @@ fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ranking {
         validity: &validity,
         weights,
         now,
+        as_of: query.as_of,
     };
     let (strengths, later) = fusion.strengths();
     let ranker = Ranker {
@@ -92,17 +97,18 @@ impl Ranker<'_> {
     /// Episodes, each with its best facts, and facts without their episode among the rows.
     fn memories(&self) -> Vec<Hit> {
         let Fusion { corpus, lineup, .. } = self.fusion;
+        let is_visible = |slot: Slot| corpus.is_visible(slot, self.query.as_of);
         let shown = |slot: Slot| {
             let row = corpus.row(slot);
             let episode = row
                 .episode()
                 .filter(|_| row.kind == RowKind::Fact)
                 .and_then(|id| corpus.find(id));
-            !episode.is_some_and(|(episode, row)| lineup.is_visible(episode) && self.passes(row))
+            !episode.is_some_and(|(slot, row)| is_visible(slot) && self.passes(row))
         };
         let mut hits = self.best(&lineup.entries, shown, self.query.memories_max);
         for hit in &mut hits {
-            let is_fact = |slot| corpus.row(slot).kind == RowKind::Fact && lineup.is_visible(slot);
+            let is_fact = |slot| corpus.row(slot).kind == RowKind::Fact && is_visible(slot);
             hit.facts = self.best(corpus.children(&hit.doc.key.id), is_fact, FACTS_SHOWN_MAX);
         }
         self.let_successors_go_first(&mut hits);

@@ -69,7 +69,7 @@ impl Row {
             DocKind::Entry(EntryKind::Fact | EntryKind::Foresight | EntryKind::Profile) => RowKind::Fact,
         };
         let mut traits = Traits {
-            speaker: doc.speaker.as_deref().map(|name| speakers.number(name)),
+            speaker: doc.speaker.as_deref().map(|name| speakers.add(name)),
             own: doc.role == Some(Role::User)
                 && doc
                     .senders

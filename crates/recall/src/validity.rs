@@ -8,7 +8,6 @@ use std::ops::Range;
 use model::{DocId, EntryId, Timestamp};
 
 use crate::corpus::Corpus;
-use crate::lineup::Lineup;
 use crate::postings::Slot;
 use crate::row::{Row, RowKind};
 use crate::time::Span;
@@ -82,6 +81,11 @@ impl Links {
         Self { links, turns }
     }
 
+    /// Every supersession, by age of the older entry.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &ValidityLink> {
+        self.links.iter()
+    }
+
     /// The source turns of a link's entries: the older one's, the newer one's.
     pub(crate) fn turns(&self, link: &ValidityLink) -> (&[Slot], &[Slot]) {
         (
@@ -109,7 +113,7 @@ const NEVER: u32 = u32::MAX;
 impl<'a> Validity<'a> {
     /// The valid entries at `now`, by the visible rows. A newer entry counts from its own begin, or from its message.
     /// The question is about the times in `spans`: an entry valid then has not ended for it.
-    pub(crate) fn new(corpus: &'a Corpus, lineup: &Lineup, now: Timestamp, spans: &[Span]) -> Self {
+    pub(crate) fn new(corpus: &'a Corpus, now: Timestamp, as_of: Option<Timestamp>, spans: &[Span]) -> Self {
         let links = corpus.links();
         let is_over = |since: Timestamp, end: Timestamp| {
             end <= now && !spans.iter().any(|span| since < span.to && span.from < end)
@@ -119,7 +123,7 @@ impl<'a> Validity<'a> {
             let row = corpus.row(*slot);
             state[*slot as usize].1 = row.doc.valid_until.is_some_and(|end| is_over(begin(row), end));
         }
-        let counts = |link: &&ValidityLink| lineup.is_visible(link.new) && link.begin <= now;
+        let counts = |link: &&ValidityLink| corpus.is_visible(link.new, as_of) && link.begin <= now;
         let of_one = links.links.chunk_by(|one, next| one.old == next.old);
         let newest: Vec<&ValidityLink> = of_one.filter_map(|of_one| of_one.iter().rfind(counts)).collect();
         for (at, link) in (0..).zip(&newest) {

@@ -3,6 +3,8 @@
 //! Owns: quantising and comparing. Never: making vectors. The first vector decides the size;
 //! vectors of another size count as missing.
 
+use pulp::{Arch, NullaryFnOnce};
+
 use crate::postings::Slot;
 
 #[derive(Debug, Default)]
@@ -89,15 +91,50 @@ impl Vectors {
             return None;
         }
         let row = &self.numbers[at * self.dims..(at + 1) * self.dims];
-        let dot: i32 = row
-            .iter()
-            .zip(&with.numbers)
-            .map(|(a, b)| i32::from(*a) * i32::from(*b))
-            .sum();
-        Some(dot as f32 * step * with.step)
+        Some(dot(row, &with.numbers) as f32 * step * with.step)
+    }
+
+    /// The cosine of each row's vector and another, by slot, negative infinity without a vector; none if their sizes differ.
+    pub(crate) fn cosines(&self, with: &Quantised) -> Option<Vec<f32>> {
+        let is_same_size = with.numbers.len() == self.dims && self.dims > 0;
+        is_same_size.then(|| Arch::new().dispatch(Scan { rows: self, with }))
     }
 
     pub(crate) fn bytes(&self) -> usize {
         self.numbers.capacity() + self.steps.capacity() * size_of::<f32>()
     }
+}
+
+/// One comparison with every row, for the widest instructions of the processor.
+struct Scan<'a> {
+    rows: &'a Vectors,
+    with: &'a Quantised,
+}
+
+impl NullaryFnOnce for Scan<'_> {
+    type Output = Vec<f32>;
+
+    // A loop and not an iterator's closure, which would be compiled for any processor.
+    #[inline(always)]
+    fn call(self) -> Vec<f32> {
+        let Self { rows, with } = self;
+        let mut cosines = vec![f32::NEG_INFINITY; rows.steps.len()];
+        let vectors = rows.numbers.chunks_exact(rows.dims).zip(&rows.steps);
+        for (cosine, (row, step)) in cosines.iter_mut().zip(vectors) {
+            if *step > 0.0 {
+                *cosine = dot(row, &with.numbers) as f32 * step * with.step;
+            }
+        }
+        cosines
+    }
+}
+
+/// The sum of the products; inlined, so that it is compiled for the instructions of its caller.
+#[inline(always)]
+fn dot(one: &[i8], other: &[i8]) -> i32 {
+    let mut sum = 0;
+    for (a, b) in one.iter().zip(other) {
+        sum += i32::from(*a) * i32::from(*b);
+    }
+    sum
 }

@@ -38,8 +38,6 @@ weights! {
     keyword = 0.65,
     /// The words of a turn and its neighbours together.
     near = 1.05,
-    /// Distance in words at which a neighbour counts half.
-    near_words = 40.0,
     /// The words of the whole sitting.
     sitting_keyword = 0.1,
     /// A row's own vector.
@@ -74,6 +72,8 @@ weights! {
     other = 0.2,
     /// Minimum likelihood with which a later statement supersedes an earlier one.
     overtake = -0.5,
+    /// Number of rows up to which each row is ranked; of more rows, the sittings and memories with the most evidence.
+    whole = 4000.0,
     /// Recency of a row; five times as much if the question asks about the present.
     fresh = 0.01,
 }

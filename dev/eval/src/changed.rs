@@ -37,7 +37,7 @@ pub(crate) struct ChangedArgs {
     /// Print the score of the even pairs, but not which of them fail
     #[arg(long)]
     veiled: bool,
-    /// A weight other than the default, as in `near_words=60`; may be repeated
+    /// A weight other than the default, as in `near=1.2`; may be repeated
     #[arg(long = "weight", value_name = "NAME=VALUE")]
     weights: Vec<String>,
 }

@@ -47,7 +47,7 @@ pub(crate) struct OfflineArgs {
     /// Print the questions that miss evidence among the first ten messages, with its places; never of the odd half
     #[arg(long)]
     show: bool,
-    /// A weight other than the default, as in `near_words=60`; may be repeated
+    /// A weight other than the default, as in `near=1.2`; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE")]
     weights: Vec<String>,
     /// Embed with the BERT-family model of this folder, not with the built-in table

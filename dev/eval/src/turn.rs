@@ -62,7 +62,7 @@ enum What {
         /// A file in the format of the written sets
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// A weight other than the default, as in `near_words=60`; may be repeated
+        /// A weight other than the default, as in `near=1.2`; may be repeated
         #[arg(long = "set", value_name = "NAME=VALUE")]
         weights: Vec<String>,
     },

@@ -1,0 +1,242 @@
+//! Of many rows, those that can be among the best.
+//!
+//! Owns: which turns, facts and episodes have the most evidence of their own and beside them, and which rows belong to
+//! them. Never: their strength (`fuse`), which is that in a ranking of all rows.
+
+use crate::corpus::Corpus;
+use crate::evidence::Evidence;
+use crate::fuse::LENDING_FACTS;
+use crate::postings::Slot;
+use crate::question::Question;
+use crate::row::RowKind;
+use crate::weights::Weights;
+
+/// For each wanted hit, so many turns and episodes are chosen.
+const CHOSEN_PER_HIT: usize = 3;
+const CHOSEN_MIN: usize = 30;
+/// Of so many rows one turn is looked at together with its neighbours, but of so many at least.
+const LOOKED_AT_SHARE: usize = 50;
+const LOOKED_AT_MIN: usize = 2_000;
+/// What a turn's neighbours count, by their distance in turns.
+const BESIDE: [f32; 3] = [0.8, 0.5, 0.3];
+
+/// Rows to rank.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    /// Each stands for its whole sitting.
+    pub(crate) turns: SlotSet,
+    pub(crate) entries: SlotSet,
+}
+
+/// Slots, each once.
+#[derive(Debug)]
+pub(crate) struct SlotSet {
+    /// By slot.
+    has: Vec<bool>,
+    slots: Vec<Slot>,
+}
+
+impl SlotSet {
+    pub(crate) fn new(corpus: &Corpus, slots: impl IntoIterator<Item = Slot>) -> Self {
+        let mut set = Self {
+            has: vec![false; corpus.slots_end()],
+            slots: Vec::new(),
+        };
+        set.extend(slots);
+        set
+    }
+
+    /// Whether the slot is new.
+    pub(crate) fn insert(&mut self, slot: Slot) -> bool {
+        let is_new = !std::mem::replace(&mut self.has[slot as usize], true);
+        if is_new {
+            self.slots.push(slot);
+        }
+        is_new
+    }
+
+    fn extend(&mut self, slots: impl IntoIterator<Item = Slot>) {
+        for slot in slots {
+            self.insert(slot);
+        }
+    }
+
+    fn has(&self, slot: Slot) -> bool {
+        self.has[slot as usize]
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Slot> {
+        self.slots.iter().copied()
+    }
+}
+
+struct Choice<'a> {
+    corpus: &'a Corpus,
+    evidence: &'a Evidence,
+    question: &'a Question,
+    weights: &'a Weights,
+}
+
+impl Chosen {
+    /// The rows with the most evidence, and all that takes part in their strength or is shown with them.
+    pub(crate) fn of(
+        corpus: &Corpus,
+        question: &Question,
+        evidence: &Evidence,
+        weights: &Weights,
+        wanted: usize,
+    ) -> Self {
+        let choice = Choice {
+            corpus,
+            evidence,
+            question,
+            weights,
+        };
+        let count = (wanted * CHOSEN_PER_HIT).max(CHOSEN_MIN);
+        let looked_at = (corpus.len() / LOOKED_AT_SHARE).max(LOOKED_AT_MIN);
+        let [turns, episodes, facts] = choice.with_evidence([looked_at, count, LENDING_FACTS]);
+        let mut best = Best::new(corpus, count);
+        for slot in turns {
+            best.add(choice.beside(slot), slot);
+        }
+        let sources = facts.iter().flat_map(|fact| &corpus.row(*fact).doc.sources);
+        let sources = sources.filter_map(|id| Some(corpus.find(id.as_str())?.0));
+        let mut chosen = Self {
+            turns: SlotSet::new(corpus, best.into_slots().into_iter().chain(sources)),
+            entries: SlotSet::new(corpus, facts.iter().chain(&episodes).copied()),
+        };
+        chosen.add_episodes(corpus);
+        chosen.add_kin(corpus);
+        chosen.add_episodes(corpus);
+        chosen
+    }
+
+    /// What superseded a chosen row, and what a chosen row superseded. Links are in order of age, so the last of a chain
+    /// is reached.
+    fn add_kin(&mut self, corpus: &Corpus) {
+        let links = corpus.links();
+        for link in links.iter() {
+            let (old, new) = links.turns(link);
+            let is_chosen = self.entries.has(link.old) || self.entries.has(link.new);
+            if is_chosen || old.iter().chain(new).any(|turn| self.turns.has(*turn)) {
+                self.entries.extend([link.old, link.new]);
+                self.turns.extend(old.iter().chain(new).copied());
+            }
+        }
+    }
+
+    /// The episodes of chosen turns and facts, with all their turns and facts.
+    fn add_episodes(&mut self, corpus: &Corpus) {
+        let rows = self.turns.iter().chain(self.entries.iter());
+        let episodes = rows.filter_map(|slot| Some(corpus.find(corpus.row(slot).episode()?)?.0));
+        let episodes: Vec<Slot> = episodes.collect();
+        self.entries.extend(episodes);
+        let entries: Vec<Slot> = self.entries.iter().collect();
+        for entry in entries {
+            for child in corpus.children(&corpus.row(entry).doc.key.id) {
+                let is_turn = corpus.row(*child).kind == RowKind::Turn;
+                let rows = if is_turn {
+                    &mut self.turns
+                } else {
+                    &mut self.entries
+                };
+                rows.insert(*child);
+            }
+        }
+    }
+}
+
+impl Choice<'_> {
+    /// The rows with the most evidence of their own: so many turns, episodes and facts.
+    fn with_evidence(&self, counts: [usize; 3]) -> [Vec<Slot>; 3] {
+        let mut best = counts.map(|count| Best::new(self.corpus, count));
+        for (slot, kind) in (0..).zip(&self.corpus.kinds) {
+            if let Some(kind) = kind {
+                best[*kind as usize].add(self.own(slot), slot);
+            }
+        }
+        best.map(Best::into_slots)
+    }
+
+    fn own(&self, slot: Slot) -> f32 {
+        let at = slot as usize;
+        self.weights.keyword * self.evidence.keyword[at] + self.weights.vector * self.evidence.vector[at]
+    }
+
+    /// Evidence for a turn with that of its neighbours, its time and its speaker.
+    fn beside(&self, slot: Slot) -> f32 {
+        let turns = &self.corpus.turns;
+        let word = |slot: Slot| self.evidence.keyword[slot as usize];
+        let mut near = word(slot);
+        let (mut before, mut after) = (turns.before(slot), turns.after(slot));
+        for weight in BESIDE {
+            near += weight * (before.map_or(0.0, word) + after.map_or(0.0, word));
+            before = before.and_then(|slot| turns.before(slot));
+            after = after.and_then(|slot| turns.after(slot));
+        }
+        let row = self.corpus.row(slot);
+        self.own(slot)
+            + self.weights.near * near.min(1.0)
+            + self.weights.sitting_vector * self.evidence.vector[slot as usize]
+            + self.weights.time * self.question.time_fit(row).unwrap_or(0.0)
+            + self.weights.speaker * self.question.speaker(row)
+            + self.weights.reply * self.question.reply(row)
+    }
+}
+
+/// The best of the rows that are added one by one.
+struct Best<'a> {
+    corpus: &'a Corpus,
+    count: usize,
+    rows: Vec<(f32, Slot)>,
+    /// Rows with less are not among the best; rows with nothing never are.
+    floor: f32,
+}
+
+impl<'a> Best<'a> {
+    fn new(corpus: &'a Corpus, count: usize) -> Self {
+        Self {
+            corpus,
+            count,
+            rows: Vec::new(),
+            floor: f32::MIN_POSITIVE,
+        }
+    }
+
+    fn add(&mut self, score: f32, slot: Slot) {
+        if score < self.floor {
+            return;
+        }
+        self.rows.push((score, slot));
+        if self.rows.len() > 4 * self.count {
+            self.cut();
+        }
+    }
+
+    /// Leaves the best; of equals the newer one is better.
+    fn cut(&mut self) {
+        let order = |one: &(f32, Slot), other: &(f32, Slot)| {
+            let rows = || (self.corpus.row(one.1), self.corpus.row(other.1));
+            other.0.total_cmp(&one.0).then_with(|| {
+                let (one, other) = rows();
+                let ids = || one.doc.key.id.cmp(&other.doc.key.id);
+                other.time.cmp(&one.time).then_with(ids)
+            })
+        };
+        if self.count < self.rows.len() {
+            let (_, last, _) = self
+                .rows
+                .select_nth_unstable_by(self.count.saturating_sub(1), order);
+            self.floor = last.0;
+            self.rows.truncate(self.count);
+        }
+    }
+
+    fn into_slots(mut self) -> Vec<Slot> {
+        self.cut();
+        self.rows.into_iter().map(|(_, slot)| slot).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

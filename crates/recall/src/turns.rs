@@ -1,0 +1,148 @@
+//! An owner's turns in order of time, by session and sitting.
+//!
+//! Owns: which turns are neighbours, where a sitting ends, and the sums over all turns that a ranking needs, kept as turns
+//! come and go. Never: scores.
+
+use std::collections::BTreeMap;
+
+use model::SessionId;
+
+use crate::near::{REACH, ahead};
+use crate::postings::Slot;
+use crate::row::Row;
+
+/// Two turns with a longer pause between them belong to different sittings, even in one session.
+const PAUSE_MAX_MS: i64 = 6 * 60 * 60 * 1000;
+
+type Rows = [Option<Row>];
+
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    /// Each session's turns in order of time; turns without a session are under `None`.
+    sessions: BTreeMap<Option<SessionId>, Vec<Slot>>,
+    /// By slot, the turn before and the turn after in the same sitting.
+    neighbours: Vec<(Option<Slot>, Option<Slot>)>,
+    /// Number of pauses between the sittings of a session.
+    pauses: usize,
+    /// Sum of what the turns of each neighbourhood count for each other, in 256ths of a word.
+    near: u64,
+}
+
+impl Turns {
+    /// Adds a turn that is among the rows.
+    pub(crate) fn add(&mut self, slot: Slot, rows: &Rows) {
+        let end = slot as usize + 1;
+        if self.neighbours.len() < end {
+            self.neighbours.resize(end, (None, None));
+        }
+        self.change(slot, rows, true);
+    }
+
+    /// Removes a turn that is still among the rows.
+    pub(crate) fn remove(&mut self, slot: Slot, rows: &Rows) {
+        self.change(slot, rows, false);
+    }
+
+    fn change(&mut self, slot: Slot, rows: &Rows, is_added: bool) {
+        let turn = row(rows, slot);
+        let list = self.sessions.entry(turn.doc.session.clone()).or_default();
+        let at = list.partition_point(|other| row(rows, *other).order() < turn.order());
+        let start = at.saturating_sub(REACH);
+        let rest = list.len() - at - usize::from(!is_added);
+        let end = at + rest.min(REACH);
+        let old = Sums::of(&list[start..end + usize::from(!is_added)], rows);
+        if is_added {
+            list.insert(at, slot);
+        } else {
+            list.remove(at);
+        }
+        let changed = start..end + usize::from(is_added);
+        let new = Sums::of(&list[changed.clone()], rows);
+        self.pauses = self.pauses + new.pauses - old.pauses;
+        self.near = self.near + new.near - old.near;
+        for at in changed {
+            let before = at.checked_sub(1).map(|before| list[before]);
+            let after = list.get(at + 1).copied();
+            self.neighbours[list[at] as usize] = (
+                before.filter(|before| !is_pause(rows, *before, list[at])),
+                after.filter(|after| !is_pause(rows, list[at], *after)),
+            );
+        }
+        if list.is_empty() {
+            self.sessions.remove(&turn.doc.session);
+        }
+    }
+
+    /// All turns, by session and in order of time.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Slot> {
+        self.sessions.values().flatten().copied()
+    }
+
+    /// The turn before in the same sitting.
+    pub(crate) fn before(&self, slot: Slot) -> Option<Slot> {
+        self.neighbours[slot as usize].0
+    }
+
+    /// The turn after in the same sitting.
+    pub(crate) fn after(&self, slot: Slot) -> Option<Slot> {
+        self.neighbours[slot as usize].1
+    }
+
+    /// Number of sittings.
+    pub(crate) fn sittings(&self) -> usize {
+        self.sessions.len() + self.pauses
+    }
+
+    /// Sum of the words that all turns have near them, weighted by distance.
+    pub(crate) fn near_words(&self) -> f64 {
+        self.near as f64 / 256.0
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.neighbours.capacity() * size_of::<(Option<Slot>, Option<Slot>)>()
+    }
+}
+
+/// Sums over neighbouring turns of one session.
+struct Sums {
+    pauses: usize,
+    near: u64,
+}
+
+impl Sums {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a weight is 0 to 1"
+    )]
+    fn of(turns: &[Slot], rows: &Rows) -> Self {
+        let words = |slot: Slot| row(rows, slot).words;
+        let mut sums = Self { pauses: 0, near: 0 };
+        for sitting in turns.chunk_by(|one, next| !is_pause(rows, *one, *next)) {
+            sums.pauses += 1;
+            for (at, slot) in sitting.iter().enumerate() {
+                let mut lengths = [0.0; REACH + 1];
+                let next = sitting.len().min(at + REACH + 1);
+                for (length, slot) in lengths.iter_mut().zip(&sitting[at..next]) {
+                    *length = words(*slot) as f32;
+                }
+                for (weight, other) in ahead(&lengths[..next - at]).zip(&sitting[at + 1..]) {
+                    sums.near += (weight * 256.0) as u64 * u64::from(words(*slot) + words(*other));
+                }
+            }
+        }
+        sums.pauses = sums.pauses.saturating_sub(1);
+        sums
+    }
+}
+
+fn is_pause(rows: &Rows, one: Slot, next: Slot) -> bool {
+    let (one, next) = (row(rows, one), row(rows, next));
+    one.doc.session.is_none() || next.time.millis() - one.time.millis() > PAUSE_MAX_MS
+}
+
+fn row(rows: &Rows, slot: Slot) -> &Row {
+    rows[slot as usize]
+        .as_ref()
+        .expect("only slots in use are listed")
+}
