@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{AppId, Doc, DocId, Message, Owner, Scope, SessionKey};
+use model::{AppId, Doc, DocId, Message, Owner, Scope, SessionId, SessionKey};
 use parking_lot::Mutex;
 
-use super::hot::{AcceptedMessages, Hot, RowsChange};
+use super::hot::{AcceptedMessages, Hot, RowsChange, speaks_in};
 
 /// The cached owners.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct CorpusCache {
 
 #[derive(Debug, Default)]
 struct Slots {
-    scopes: BTreeMap<Scope, BTreeMap<Owner, Slot>>,
+    scopes: BTreeMap<Scope, ScopeSlots>,
     on_their_way: BTreeMap<(Scope, Owner), Vec<OnTheirWay>>,
     /// Counts uses; the slot with the lowest count is the least recently used.
     uses: u64,
@@ -28,10 +28,65 @@ struct Slots {
     letting_go: u64,
 }
 
+/// The cached owners of one scope.
+#[derive(Debug, Default)]
+struct ScopeSlots {
+    owners: BTreeMap<Owner, Slot>,
+    /// The owners that speak in a session, so that a message is no work for the others.
+    speakers: BTreeMap<SessionId, BTreeSet<Owner>>,
+    /// Owners of which nobody knows the sessions yet, since their rows load.
+    loading: BTreeSet<Owner>,
+}
+
 #[derive(Debug)]
 struct Slot {
     hot: Arc<Hot>,
     used: u64,
+    /// The sessions that have the owner as a speaker.
+    sessions: BTreeSet<SessionId>,
+}
+
+impl ScopeSlots {
+    fn get(&self, owner: &Owner) -> Option<Arc<Hot>> {
+        Some(self.owners.get(owner)?.hot.clone())
+    }
+
+    fn remove(&mut self, owner: &Owner) {
+        let slot = self.owners.remove(owner);
+        self.loading.remove(owner);
+        for session in slot.into_iter().flat_map(|slot| slot.sessions) {
+            if let Some(speakers) = self.speakers.get_mut(&session) {
+                speakers.remove(owner);
+                if speakers.is_empty() {
+                    self.speakers.remove(&session);
+                }
+            }
+        }
+    }
+
+    fn add_speaker(&mut self, owner: &Owner, sessions: impl IntoIterator<Item = SessionId>) {
+        let Some(slot) = self.owners.get_mut(owner) else {
+            return;
+        };
+        for session in sessions {
+            if slot.sessions.insert(session.clone()) {
+                self.speakers.entry(session).or_default().insert(owner.clone());
+            }
+        }
+    }
+
+    /// The owners that messages of a session concern: its speakers, these too, and all that load.
+    fn concerned(&mut self, session: &SessionId, speakers: &BTreeSet<Owner>) -> Vec<Arc<Hot>> {
+        let loaded = |owner: &Owner| Some((owner.clone(), self.owners.get(owner)?.hot.sessions()?.clone()));
+        let loaded: Vec<(Owner, BTreeSet<SessionId>)> = self.loading.iter().filter_map(loaded).collect();
+        for (owner, sessions) in loaded {
+            self.loading.remove(&owner);
+            self.add_speaker(&owner, sessions);
+        }
+        let of_session = self.speakers.get(session).into_iter().flatten();
+        let owners: BTreeSet<&Owner> = of_session.chain(speakers).chain(&self.loading).collect();
+        owners.into_iter().filter_map(|owner| self.get(owner)).collect()
+    }
 }
 
 /// A point in time, to detect whether owners were dropped since.
@@ -56,8 +111,7 @@ impl CorpusCache {
 
     /// Whether a cached owner needs the messages of a session.
     pub(crate) fn concerns(&self, session: &SessionKey, speakers: &BTreeSet<Owner>) -> bool {
-        let mut hots = self.of_scope(&session.scope).into_iter();
-        hots.any(|hot| speakers.contains(hot.owner()) || hot.knows(&session.session))
+        !self.concerned(session, speakers).is_empty()
     }
 
     /// Adds accepted messages to the cached owners.
@@ -68,7 +122,10 @@ impl CorpusCache {
             self.slots.lock().scopes.remove(scope);
             return;
         }
-        for hot in self.of_scope(scope) {
+        for hot in self.concerned(&added.session, &added.speakers) {
+            if added.speakers.contains(hot.owner()) {
+                self.add_speaker(scope, hot.owner(), [added.session.session.clone()]);
+            }
             if !hot.change(RowsChange::Buffered(added.clone())) {
                 self.drop_slot(scope, &hot);
             }
@@ -79,7 +136,7 @@ impl CorpusCache {
     pub(crate) fn unbuffer(&self, session: &SessionKey, messages: &[Message]) {
         let ids = messages.iter().map(|message| message.id.as_str().into());
         let ids: Arc<[DocId]> = ids.collect();
-        for hot in self.of_scope(&session.scope) {
+        for hot in self.concerned(session, &BTreeSet::new()) {
             hot.change(RowsChange::Unbuffered(ids.clone()));
         }
     }
@@ -89,6 +146,7 @@ impl CorpusCache {
         // The project's owner first: a load of the facts of all projects that begins meanwhile takes the rows from it.
         if let Some(hot) = self.at_hand(scope, owner) {
             let (add, remove) = (add.clone(), remove.clone());
+            self.add_speaker(scope, owner, add.iter().filter_map(|doc| speaks_in(owner, doc)));
             hot.change(RowsChange::Rows { add, remove });
         }
         if let Some(hot) = self.at_hand(&Scope::all_projects(&scope.app), owner) {
@@ -133,8 +191,7 @@ impl CorpusCache {
 
     pub(super) fn at_hand(&self, scope: &Scope, owner: &Owner) -> Option<Arc<Hot>> {
         let slots = self.slots.lock();
-        let slot = slots.scopes.get(scope)?.get(owner)?;
-        Some(slot.hot.clone())
+        slots.scopes.get(scope)?.get(owner)
     }
 
     /// Whether an owner is cached or loading.
@@ -166,10 +223,14 @@ impl CorpusCache {
         let mut slots = self.slots.lock();
         slots.uses += 1;
         let used = slots.uses;
-        let owners = slots.scopes.entry(scope.clone()).or_default();
-        let slot = owners.entry(owner.clone()).or_insert_with(|| Slot {
-            hot: Arc::new(Hot::new(owner.clone())),
-            used,
+        let ScopeSlots { owners, loading, .. } = slots.scopes.entry(scope.clone()).or_default();
+        let slot = owners.entry(owner.clone()).or_insert_with(|| {
+            loading.insert(owner.clone());
+            Slot {
+                hot: Arc::new(Hot::new(owner.clone())),
+                used,
+                sessions: BTreeSet::new(),
+            }
         });
         slot.used = used;
         slot.hot.clone()
@@ -177,8 +238,8 @@ impl CorpusCache {
 
     pub(super) fn is_current(&self, scope: &Scope, hot: &Arc<Hot>) -> bool {
         let slots = self.slots.lock();
-        let slot = slots.scopes.get(scope).and_then(|owners| owners.get(hot.owner()));
-        slot.is_some_and(|slot| Arc::ptr_eq(&slot.hot, hot))
+        let cached = slots.scopes.get(scope).and_then(|owners| owners.get(hot.owner()));
+        cached.is_some_and(|cached| Arc::ptr_eq(&cached, hot))
     }
 
     fn drop_slot(&self, scope: &Scope, hot: &Arc<Hot>) {
@@ -192,34 +253,42 @@ impl CorpusCache {
     /// Drops the least recently used owners until the rest fits; never the one in use.
     pub(super) fn shrink(&self, in_use: &Arc<Hot>) {
         let mut slots = self.slots.lock();
-        let all = slots.scopes.values().flat_map(BTreeMap::values);
+        let all = slots
+            .scopes
+            .values()
+            .flat_map(|of_scope| of_scope.owners.values());
         let mut bytes: usize = all.map(|slot| slot.hot.bytes()).sum();
         while bytes > self.bytes_max {
             let all = slots
                 .scopes
                 .iter()
-                .flat_map(|(scope, owners)| owners.iter().map(move |one| (scope, one)));
+                .flat_map(|(scope, of_scope)| of_scope.owners.iter().map(move |one| (scope, one)));
             // A slot without a size is loading, and its caller waits for it.
             let idle = all.filter(|(_, (_, slot))| slot.hot.bytes() > 0 && !Arc::ptr_eq(&slot.hot, in_use));
             let oldest = idle.min_by_key(|(_, (_, slot))| slot.used);
-            let Some((scope, owner)) = oldest.map(|(scope, (owner, _))| (scope.clone(), owner.clone()))
-            else {
+            let Some((scope, (owner, slot))) = oldest else {
                 return;
             };
-            if let Some(slot) = slots
-                .scopes
-                .get_mut(&scope)
-                .and_then(|owners| owners.remove(&owner))
-            {
-                bytes -= slot.hot.bytes().min(bytes);
+            bytes -= slot.hot.bytes().min(bytes);
+            let (scope, owner) = (scope.clone(), owner.clone());
+            if let Some(of_scope) = slots.scopes.get_mut(&scope) {
+                of_scope.remove(&owner);
             }
         }
     }
 
-    fn of_scope(&self, scope: &Scope) -> Vec<Arc<Hot>> {
-        let slots = self.slots.lock();
-        let owners = slots.scopes.get(scope).into_iter().flatten();
-        owners.map(|(_, slot)| slot.hot.clone()).collect()
+    fn concerned(&self, session: &SessionKey, speakers: &BTreeSet<Owner>) -> Vec<Arc<Hot>> {
+        let mut slots = self.slots.lock();
+        let of_scope = slots.scopes.get_mut(&session.scope);
+        of_scope.map_or_else(Vec::new, |of_scope| {
+            of_scope.concerned(&session.session, speakers)
+        })
+    }
+
+    fn add_speaker(&self, scope: &Scope, owner: &Owner, sessions: impl IntoIterator<Item = SessionId>) {
+        if let Some(of_scope) = self.slots.lock().scopes.get_mut(scope) {
+            of_scope.add_speaker(owner, sessions);
+        }
     }
 }
 

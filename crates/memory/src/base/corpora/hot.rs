@@ -27,6 +27,8 @@ pub(crate) struct Hot {
     owner: Owner,
     state: RwLock<HotState>,
     load: OnceCell<()>,
+    /// The sessions in which the owner spoke, as loaded.
+    sessions: OnceLock<BTreeSet<SessionId>>,
     bytes: AtomicUsize,
     /// Estimated size from which the rows are measured again, in bytes.
     bytes_count_at: AtomicUsize,
@@ -83,6 +85,7 @@ impl Hot {
             owner,
             state: RwLock::new(HotState::Loading(Vec::new())),
             load: OnceCell::new(),
+            sessions: OnceLock::new(),
             bytes: AtomicUsize::new(0),
             bytes_count_at: AtomicUsize::new(0),
         }
@@ -139,12 +142,9 @@ impl Hot {
         }
     }
 
-    /// Whether the owner speaks in a session, as far as the rows show; always true while they load.
-    pub(super) fn knows(&self, session: &SessionId) -> bool {
-        match &*self.state.read() {
-            HotState::Ready(rows) => rows.sessions.contains(session),
-            HotState::Loading(_) => true,
-        }
+    /// The sessions in which the owner spoke when the rows were loaded; none while they load.
+    pub(super) fn sessions(&self) -> Option<&BTreeSet<SessionId>> {
+        self.sessions.get()
     }
 
     /// Applies a change; false if the rows cannot follow it and must be loaded again.
@@ -198,6 +198,8 @@ impl Hot {
         }
         if follows {
             self.count_bytes(&rows);
+            // Before the rows are ready: who is no longer among the loading owners is among the speakers.
+            self.sessions.get_or_init(|| rows.sessions.clone());
             *state = HotState::Ready(Box::new(rows));
         }
         Ok(follows)
@@ -317,7 +319,7 @@ impl RowsChange {
 }
 
 /// The session in which an owner speaks, if a row shows it.
-fn speaks_in(owner: &Owner, doc: &Doc) -> Option<SessionId> {
+pub(super) fn speaks_in(owner: &Owner, doc: &Doc) -> Option<SessionId> {
     let is_own =
         owner.kind == OwnerKind::User && doc.role == Some(Role::User) && doc.senders.contains(&owner.id);
     doc.session.clone().filter(|_| is_own)
