@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use model::{Entry, EntryKind, MessageId, Owner, Page, ParentKind, Scope, SessionId, SessionKey};
 use ports::{Pages, Vault as _, VaultPath};
+use testkit::vault::MemoryVault;
 
 use crate::book::{Fate, Place, Written, word};
 use crate::steps::{Run, Step};
@@ -53,13 +54,8 @@ impl Run {
         };
         let text = String::from_utf8(self.world.vault.bytes(&path).unwrap_or_default());
         let text = text.map_err(|error| format!("{path} is no text: {error}"))?;
-        let mark = format!(" <!--{} ", entry.id);
-        let at = text
-            .find(&mark)
-            .ok_or_else(|| format!("{path} does not name {}", entry.id))?;
-        let begin = text[..at]
-            .rfind("## ")
-            .ok_or_else(|| format!("{path} has no heading"))?;
+        let mark = mark_of(&entry);
+        let (begin, at) = heading_of(&text, &path, &entry)?;
         let owner = (entry.scope.clone(), entry.owner.clone());
         if step == Step::TakeOut {
             let end = "<!-- end -->\n";
@@ -114,15 +110,35 @@ impl Run {
 
     /// Every entry of the vault, with its file.
     pub(crate) async fn entries(&mut self) -> Held<Vec<(VaultPath, Entry)>> {
-        let mut entries = Vec::new();
-        let vault = &self.world.vault;
-        for stat in vault.scan().await.map_err(|error| error.to_string())? {
-            let file = vault.read(&stat.path).await.map_err(|error| error.to_string())?;
-            let read = file.into_iter().flat_map(|file| file.entries);
-            entries.extend(read.map(|read| (stat.path.clone(), read.entry)));
-        }
-        Ok(entries)
+        entries_of(&self.world.vault).await
     }
+}
+
+/// Every entry of a vault, with its file.
+pub(crate) async fn entries_of(vault: &MemoryVault) -> Held<Vec<(VaultPath, Entry)>> {
+    let mut entries = Vec::new();
+    for stat in vault.scan().await.map_err(|error| error.to_string())? {
+        let file = vault.read(&stat.path).await.map_err(|error| error.to_string())?;
+        let read = file.into_iter().flat_map(|file| file.entries);
+        entries.extend(read.map(|read| (stat.path.clone(), read.entry)));
+    }
+    Ok(entries)
+}
+
+/// The text that follows an entry's heading in its line.
+pub(crate) fn mark_of(entry: &Entry) -> String {
+    format!(" <!--{} ", entry.id)
+}
+
+/// The begin and the end of an entry's heading in the text of its file.
+pub(crate) fn heading_of(text: &str, path: &VaultPath, entry: &Entry) -> Held<(usize, usize)> {
+    let at = text
+        .find(&mark_of(entry))
+        .ok_or_else(|| format!("{path} does not name {}", entry.id))?;
+    let begin = text[..at]
+        .rfind("## ")
+        .ok_or_else(|| format!("{path} has no heading"))?;
+    Ok((begin, at))
 }
 
 /// Whether an entry is the episode of a memcell.

@@ -7,7 +7,7 @@
 //!
 //! Reading order: [`world`] (the process, and everything that outlives it), [`backend`] (the model server),
 //! [`steps`], [`acts`], [`says`], [`agents`], [`hands`] and [`past`] (the actions), [`book`] (the expected
-//! state), [`checks`] (the comparison).
+//! state), [`checks`] (the comparison). The second kind of run, a year without faults, is [`mod@year`].
 
 mod acts;
 mod agents;
@@ -20,11 +20,14 @@ mod past;
 mod says;
 mod steps;
 mod world;
+mod year;
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use steps::Run;
+
+pub use year::{YearPlan, year};
 
 /// Number of trace lines that a failure shows.
 const TRACE_LINES: usize = 40;

@@ -5,16 +5,16 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use background::Offline;
+use background::strategies::OFF_BY_DEFAULT;
+use background::{BackgroundSettings, Offline};
 use ledger::SqliteLedger;
-use memory::Engine;
-use model::Zone;
+use memory::{Engine, MemorySettings};
 use ports::runs::{Power, Runs};
 use ports::{
     Chat, Clock, Embedder, FileChanges, History, Index, Jobs, Pages, Retention, Transcripts, Vault,
@@ -66,10 +66,21 @@ impl Power for Mains {
 enum Store {
     Memory(Arc<MemoryLedger>),
     File {
-        _folder: TempDir,
+        folder: TempDir,
         path: PathBuf,
         open: Option<Arc<SqliteLedger>>,
     },
+}
+
+impl Store {
+    fn file() -> Self {
+        let folder = tempfile::tempdir().expect("there is a place for temporary files");
+        Self::File {
+            path: folder.path().join("ledger.sqlite"),
+            folder,
+            open: None,
+        }
+    }
 }
 
 /// A ledger as its ports.
@@ -121,6 +132,8 @@ pub(crate) struct World {
     store: Store,
     /// Whether a chat model is configured.
     has_model: bool,
+    memory: MemorySettings,
+    background: BackgroundSettings,
     process: Option<Process>,
     /// Runtime of the process's tasks; they end with it.
     runtime: Rc<Runtime>,
@@ -132,30 +145,53 @@ fn runtime() -> Rc<Runtime> {
 }
 
 impl World {
+    /// A world with faults to come, perhaps with a chat model.
     pub(crate) fn new(dice: &Arc<Dice>) -> Self {
-        let clock = Arc::new(ManualClock::new());
-        let embedder = Arc::new(HashEmbedder::new(64));
         let store = if dice.percent(30) {
-            let folder = tempfile::tempdir().expect("there is a place for temporary files");
-            Store::File {
-                path: folder.path().join("ledger.sqlite"),
-                _folder: folder,
-                open: None,
-            }
+            Store::file()
         } else {
             Store::Memory(Arc::default())
         };
-        let vault = MemoryVault::new(Zone::utc());
+        let has_model = dice.percent(60);
+        let memory = MemorySettings {
+            messages_max: MESSAGES_MAX,
+            // The ledger must keep the job of every memcell: the checks find memcells by their jobs.
+            task_retention_hours: 1_000_000,
+            ..MemorySettings::default()
+        };
+        Self::of(dice, store, has_model, memory, BackgroundSettings::default())
+    }
+
+    /// A world with the settings of a fresh installation, the ledger in a file, and no chat model.
+    pub(crate) fn without_model(dice: &Arc<Dice>) -> Self {
+        let background = BackgroundSettings {
+            disabled: OFF_BY_DEFAULT.map(str::to_owned).into(),
+            ..BackgroundSettings::default()
+        };
+        Self::of(dice, Store::file(), false, MemorySettings::default(), background)
+    }
+
+    fn of(
+        dice: &Arc<Dice>,
+        store: Store,
+        has_model: bool,
+        memory: MemorySettings,
+        background: BackgroundSettings,
+    ) -> Self {
+        let clock = Arc::new(ManualClock::new());
+        let embedder = Arc::new(HashEmbedder::new(64));
         Self {
             dice: dice.clone(),
             faults: Arc::new(Faults::default().at_once()),
-            vault,
+            vault: MemoryVault::new(memory.zone.clone()),
             index: MemoryIndex::new(embedder.id().clone()),
             backend: Arc::new(Backend::new(dice.clone(), clock.clone())),
             embedder,
             clock,
             store,
-            has_model: dice.percent(60),
+            has_model,
+            memory,
+            background,
             process: None,
             runtime: runtime(),
         }
@@ -208,6 +244,14 @@ impl World {
         files.into_iter().flatten().collect()
     }
 
+    /// The ledger's file, and the folder of everything that it writes; none when it has none.
+    pub(crate) fn ledger_place(&self) -> Option<(&Path, &Path)> {
+        match &self.store {
+            Store::Memory(_) => None,
+            Store::File { folder, path, .. } => Some((path, folder.path())),
+        }
+    }
+
     /// Starts a process; false when it died or could not start.
     pub(crate) async fn start(&mut self) -> Held<bool> {
         let ledger = self.ledger_with(&self.faults.clone())?;
@@ -223,7 +267,7 @@ impl World {
             ids: self.dice.clone(),
             power: Arc::new(Mains),
         };
-        let offline = Offline::new(offline, background::BackgroundSettings::default());
+        let offline = Offline::new(offline, self.background.clone());
         let faults = &self.faults;
         let parts = memory::Parts {
             transcripts: ledger.transcripts.clone(),
@@ -243,14 +287,8 @@ impl World {
             clock: self.clock.clone(),
             ids: self.dice.clone(),
         };
-        let settings = memory::MemorySettings {
-            messages_max: MESSAGES_MAX,
-            // The ledger must keep the job of every memcell: the checks find memcells by their jobs.
-            task_retention_hours: 1_000_000,
-            ..memory::MemorySettings::default()
-        };
         let starting = async {
-            let engine = Engine::start(parts, settings).await.ok()?;
+            let engine = Engine::start(parts, self.memory.clone()).await.ok()?;
             let mut tracks = background::strategies::user_track(
                 &engine,
                 background::strategies::StrategySettings::default(),

@@ -1,6 +1,8 @@
-//! Twenty seeds, more than two thousand sessions in all; and the same seed gives the same run.
+//! Twenty seeds, more than two thousand sessions in all; the same seed gives the same run; and a short year.
+//!
+//! Owns: the seeds. Never: a part of a run.
 
-use sim::{Plan, Report};
+use sim::{Plan, Report, YearPlan};
 
 const STEPS: usize = 165;
 /// Minimum number of sessions of each seed; together they make more than two thousand.
@@ -31,4 +33,16 @@ seeds! {
 fn the_same_seed_does_the_same() {
     assert_eq!(run(21, 100), run(21, 100));
     assert_ne!(run(22, 50).hash, run(23, 50).hash);
+}
+
+#[test]
+fn a_short_year_keeps_its_promises() {
+    let mut lines = Vec::new();
+    let ended = sim::year(YearPlan { seed: 1, days: 20 }, &mut |line| lines.push(line));
+    assert_eq!(ended, Ok(()), "{}", lines.join("\n"));
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("day 20: messages said: "))
+    );
 }
