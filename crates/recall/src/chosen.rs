@@ -6,7 +6,8 @@
 use crate::corpus::Corpus;
 use crate::evidence::Evidence;
 use crate::fuse::LENDING_FACTS;
-use crate::postings::Slot;
+use crate::lineup::Chosen;
+use crate::postings::{Slot, SlotSet};
 use crate::question::Question;
 use crate::row::RowKind;
 use crate::weights::Weights;
@@ -19,56 +20,6 @@ const LOOKED_AT_SHARE: usize = 50;
 const LOOKED_AT_MIN: usize = 2_000;
 /// What a turn's neighbours count, by their distance in turns.
 const BESIDE: [f32; 3] = [0.8, 0.5, 0.3];
-
-/// Rows to rank.
-#[derive(Debug)]
-pub(crate) struct Chosen {
-    /// Each stands for its whole sitting.
-    pub(crate) turns: SlotSet,
-    pub(crate) entries: SlotSet,
-}
-
-/// Slots, each once.
-#[derive(Debug)]
-pub(crate) struct SlotSet {
-    /// By slot.
-    has: Vec<bool>,
-    slots: Vec<Slot>,
-}
-
-impl SlotSet {
-    pub(crate) fn new(corpus: &Corpus, slots: impl IntoIterator<Item = Slot>) -> Self {
-        let mut set = Self {
-            has: vec![false; corpus.slots_end()],
-            slots: Vec::new(),
-        };
-        set.extend(slots);
-        set
-    }
-
-    /// Whether the slot is new.
-    pub(crate) fn insert(&mut self, slot: Slot) -> bool {
-        let is_new = !std::mem::replace(&mut self.has[slot as usize], true);
-        if is_new {
-            self.slots.push(slot);
-        }
-        is_new
-    }
-
-    fn extend(&mut self, slots: impl IntoIterator<Item = Slot>) {
-        for slot in slots {
-            self.insert(slot);
-        }
-    }
-
-    fn has(&self, slot: Slot) -> bool {
-        self.has[slot as usize]
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Slot> {
-        self.slots.iter().copied()
-    }
-}
 
 struct Choice<'a> {
     corpus: &'a Corpus,
@@ -102,8 +53,8 @@ impl Chosen {
         let sources = facts.iter().flat_map(|fact| &corpus.row(*fact).doc.sources);
         let sources = sources.filter_map(|id| Some(corpus.find(id.as_str())?.0));
         let mut chosen = Self {
-            turns: SlotSet::new(corpus, best.into_slots().into_iter().chain(sources)),
-            entries: SlotSet::new(corpus, facts.iter().chain(&episodes).copied()),
+            turns: SlotSet::new(corpus.slots_end(), best.into_slots().into_iter().chain(sources)),
+            entries: SlotSet::new(corpus.slots_end(), facts.iter().chain(&episodes).copied()),
         };
         chosen.add_episodes(corpus);
         chosen.add_kin(corpus);

@@ -10,7 +10,7 @@ use model::{Doc, DocId, Timestamp};
 
 use crate::lexicon::Lexicon;
 use crate::postings::{Postings, SLOTS_MAX, Slot, allocated};
-use crate::row::{Row, RowKind};
+use crate::row::{Row, RowKind, Speakers};
 use crate::turns::Turns;
 use crate::validity::Links;
 use crate::vectors::{Quantised, Vectors};
@@ -46,27 +46,6 @@ pub struct Corpus {
 /// Usual size of an episode's id and number of its turns and facts.
 const CHILD_ID_BYTES: usize = 32;
 const CHILDREN: usize = 8;
-
-/// The names of all speakers, each once, with the number of their rows.
-#[derive(Debug, Default)]
-pub(crate) struct Speakers {
-    numbers: HashMap<String, u32>,
-    pub(crate) names: Vec<(String, usize)>,
-}
-
-impl Speakers {
-    /// Counts a row of a speaker; returns the speaker's number.
-    pub(crate) fn add(&mut self, name: &str) -> u32 {
-        let number = self.numbers.get(name).copied().unwrap_or_else(|| {
-            let number = u32::try_from(self.names.len()).expect("fewer than 2^32 names");
-            self.names.push((name.to_owned(), 0));
-            self.numbers.insert(name.to_owned(), number);
-            number
-        });
-        self.names[number as usize].1 += 1;
-        number
-    }
-}
 
 impl Corpus {
     /// Inserts a row, and replaces one with the same id.

@@ -8,9 +8,8 @@ use std::ops::Range;
 
 use model::{Doc, DocId, DocKind, MessageId, SessionId, Timestamp};
 
-use crate::chosen::{Chosen, SlotSet};
 use crate::corpus::Corpus;
-use crate::postings::Slot;
+use crate::postings::{Slot, SlotSet};
 
 /// Marks a slot without a visible turn.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -30,6 +29,14 @@ pub(crate) struct Lineup {
     pub(crate) withdrawn: Withdrawn,
     /// Ended facts, according to their person, by the messages that they were made from.
     ending: BTreeMap<DocId, Vec<Slot>>,
+}
+
+/// Rows to rank, chosen from many.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    /// Each stands for its whole sitting.
+    pub(crate) turns: SlotSet,
+    pub(crate) entries: SlotSet,
 }
 
 /// Statements and sessions that people withdrew in a review.
@@ -161,7 +168,7 @@ impl Lineup {
 
 /// The first turn of each sitting with one of these turns, in the order of all sittings.
 fn heads(corpus: &Corpus, turns: &SlotSet) -> Vec<Slot> {
-    let mut seen = SlotSet::new(corpus, []);
+    let mut seen = SlotSet::new(corpus.slots_end(), []);
     let mut heads = Vec::new();
     for turn in turns.iter() {
         let mut head = turn;

@@ -128,5 +128,48 @@ pub(crate) fn allocated<T>(count: usize) -> usize {
     }
 }
 
+/// Slots, each once.
+#[derive(Debug)]
+pub(crate) struct SlotSet {
+    /// By slot.
+    has: Vec<bool>,
+    slots: Vec<Slot>,
+}
+
+impl SlotSet {
+    /// A set of slots below an end.
+    pub(crate) fn new(end: usize, slots: impl IntoIterator<Item = Slot>) -> Self {
+        let mut set = Self {
+            has: vec![false; end],
+            slots: Vec::new(),
+        };
+        set.extend(slots);
+        set
+    }
+
+    /// Whether the slot is new.
+    pub(crate) fn insert(&mut self, slot: Slot) -> bool {
+        let is_new = !std::mem::replace(&mut self.has[slot as usize], true);
+        if is_new {
+            self.slots.push(slot);
+        }
+        is_new
+    }
+
+    pub(crate) fn extend(&mut self, slots: impl IntoIterator<Item = Slot>) {
+        for slot in slots {
+            self.insert(slot);
+        }
+    }
+
+    pub(crate) fn has(&self, slot: Slot) -> bool {
+        self.has[slot as usize]
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Slot> {
+        self.slots.iter().copied()
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use model::{Doc, Filter};
 
-use crate::chosen::Chosen;
 use crate::corpus::Corpus;
 use crate::evidence::Evidence;
 use crate::fuse::{Fusion, LaterTurns};
 use crate::hit::{Hit, Method, Query, Ranking, Why};
-use crate::lineup::Lineup;
+use crate::lineup::{Chosen, Lineup};
 use crate::postings::Slot;
 use crate::question::Question;
 use crate::row::{Row, RowKind};

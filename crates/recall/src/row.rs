@@ -2,13 +2,13 @@
 //!
 //! Owns: counting terms, and traits of a text apart from its subject. Never: their weight.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use model::{Doc, DocId, DocKind, EntryId, EntryKind, MessageId, Name, ParentKind, Role, Timestamp};
 
 use model::text::{self, Language};
 
-use crate::corpus::Speakers;
 use crate::lexicon::{Lexicon, Term};
 use crate::postings::allocated;
 
@@ -28,6 +28,27 @@ pub(crate) struct Row {
     /// Number of counted words.
     pub(crate) words: u32,
     pub(crate) traits: Traits,
+}
+
+/// The names of all speakers, each once, with the number of their rows.
+#[derive(Debug, Default)]
+pub(crate) struct Speakers {
+    numbers: HashMap<String, u32>,
+    pub(crate) names: Vec<(String, usize)>,
+}
+
+impl Speakers {
+    /// Counts a row of a speaker; returns the speaker's number.
+    pub(crate) fn add(&mut self, name: &str) -> u32 {
+        let number = self.numbers.get(name).copied().unwrap_or_else(|| {
+            let number = u32::try_from(self.names.len()).expect("fewer than 2^32 names");
+            self.names.push((name.to_owned(), 0));
+            self.numbers.insert(name.to_owned(), number);
+            number
+        });
+        self.names[number as usize].1 += 1;
+        number
+    }
 }
 
 /// Frequency of each of a row's terms, in order of term. A row does not keep it; it is counted

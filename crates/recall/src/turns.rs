@@ -7,12 +7,27 @@ use std::collections::BTreeMap;
 
 use model::SessionId;
 
-use crate::near::{REACH, ahead};
 use crate::postings::Slot;
 use crate::row::Row;
 
 /// Two turns with a longer pause between them belong to different sittings, even in one session.
 const PAUSE_MAX_MS: i64 = 6 * 60 * 60 * 1000;
+
+/// Number of turns of a neighbourhood on each side.
+pub(crate) const REACH: usize = 4;
+/// Distance in words, from middle to middle, at which a neighbour counts half.
+const HALF_WORDS: f32 = 40.0;
+
+/// How much the next turns of a sitting count for the first of these, by their lengths in words.
+pub(crate) fn ahead(lengths: &[f32]) -> impl Iterator<Item = f32> {
+    let mut between = lengths.first().map_or(0.0, |first| first / 2.0);
+    lengths.iter().skip(1).take(REACH).map(move |length| {
+        let distance = (between + length / 2.0) / HALF_WORDS;
+        between += length;
+        // In steps that f32 adds exactly, so that a sum does not depend on the order of its terms.
+        (256.0 / (1.0 + distance * distance)).round() / 256.0
+    })
+}
 
 type Rows = [Option<Row>];
 
