@@ -8,13 +8,12 @@
 //! skill needs a model.
 //!
 //! Reading order: `support` (shared by several strategies); strategies on people's messages: [`foresight`], [`profile`],
-//! [`reflect`], [`dream`]; on agents' work: [`case`], [`skill`].
+//! [`dream`]; on agents' work: [`case`], [`skill`].
 
 mod case;
 mod dream;
 mod foresight;
 mod profile;
-mod reflect;
 mod skill;
 mod support;
 
@@ -24,32 +23,14 @@ use crate::Strategy;
 use memory::Engine;
 use ports::Transcripts;
 
-pub use extract::consolidate::cluster::Nearness;
 pub use extract::consolidate::dream::Limits;
 
-/// Strategies that run only if the settings enable them.
-pub const OFF_BY_DEFAULT: [&str; 1] = [reflect::NAME];
-
-/// Settings of the strategies.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct StrategySettings {
-    /// When two episodes count as being about the same subject.
-    pub nearness: Nearness,
-    /// Limits of the pages of core memory.
-    pub limits: Limits,
-}
-
-/// Strategies that work on people's messages.
-pub fn user_track(engine: &Engine, settings: StrategySettings) -> Vec<Arc<dyn Strategy>> {
-    let StrategySettings { nearness, limits } = settings;
+/// Strategies that work on people's messages; `limits` are those of the pages of core memory.
+pub fn user_track(engine: &Engine, limits: Limits) -> Vec<Arc<dyn Strategy>> {
     let engine = || engine.clone();
     vec![
         Arc::new(foresight::ExtractForesight { engine: engine() }),
         Arc::new(profile::ExtractUserProfile { engine: engine() }),
-        Arc::new(reflect::ReflectEpisodes {
-            engine: engine(),
-            nearness,
-        }),
         Arc::new(dream::Dream {
             engine: engine(),
             limits,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use background::strategies::{Limits, Nearness, StrategySettings, agent_track, user_track};
+use background::strategies::{Limits, agent_track, user_track};
 use background::{Offline, Quiet};
 use gateway::{Gateway, GatewaySettings};
 use ledger::SqliteLedger;
@@ -142,13 +142,9 @@ impl World {
     /// Applies the settings of background runs; other settings need a restart. A configuration with an error changes nothing.
     pub(crate) fn configure(&self, config: &Config) -> Result<(), Failure> {
         let keys = &config.consolidation;
-        let nearness = Nearness {
-            cosine_min: f32::from(keys.alike_percent_min) / 100.0,
-            days_max: keys.alike_days_max,
-        };
         let chars_max = keys.pages_chars_max;
         let limits = Limits { chars_max };
-        let mut strategies = user_track(&self.engine, StrategySettings { nearness, limits });
+        let mut strategies = user_track(&self.engine, limits);
         strategies.extend(agent_track(&self.engine, self.ledger.clone()));
         let settings = background(config, &self.zone);
         settings

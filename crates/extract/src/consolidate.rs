@@ -1,5 +1,4 @@
-//! Consolidation of memories in the background: clusters, a profile, upcoming events, merged
-//! episodes, and core memory.
+//! Consolidation of memories in the background: a profile, upcoming events, and core memory.
 //!
 //! Owns: the rules of each, their limits, and the prompt and answer of a chat model for the same.
 //! Never: I/O, a clock, calling a model, or changing a person's text.
@@ -9,17 +8,14 @@
 //! from a person's changes.
 //!
 //! Reading order: [`known`] (the facts to learn from), [`text`] (harmless lines), [`foresight`],
-//! [`profile`], [`cluster`] and [`reflect`], [`page`] (lines by a person and by us) and [`dream`],
-//! `answer` (common parts of the models' answers).
+//! [`profile`], [`page`] (lines by a person and by us) and [`dream`], `answer` (common parts of the models' answers).
 
 mod answer;
-pub mod cluster;
 pub mod dream;
 pub mod foresight;
 pub mod known;
 pub mod page;
 pub mod profile;
-pub mod reflect;
 #[cfg(test)]
 mod tests;
 pub mod text;

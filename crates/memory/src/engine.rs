@@ -201,11 +201,6 @@ impl Engine {
         self.noted(list::rows(self.base(), scope, owner).await)
     }
 
-    /// Converts a cosine of the built-in table to one of this engine's embedding model.
-    pub async fn own_cosine(&self, usual: f32) -> f32 {
-        self.base().rows.cosines().await.own(usual)
-    }
-
     /// For each of these texts, the index of the text in `to` with the nearest meaning.
     pub async fn nearest(&self, texts: &[&str], to: &[&str]) -> Result<Vec<usize>, EngineError> {
         Ok(self.base().rows.nearest(texts, to).await?)

@@ -83,7 +83,6 @@ pub(crate) fn strategy(name: &str) -> String {
         "extract_foresight" => "Note upcoming events",
         "extract_user_profile" => "Bring the profile up to date",
         "dream" => "Tidy up at night",
-        "reflect_episodes" => "Merge summaries of the same subject",
         "extract_agent_case" => "Note how an agent worked",
         "extract_agent_skill" => "Draft skills for agents",
         other => return spaced(other),

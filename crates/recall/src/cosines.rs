@@ -81,11 +81,6 @@ impl Cosines {
         Self::default().at(self.deviations(cosine))
     }
 
-    /// A cosine of the built-in table, converted to this model's scale.
-    pub fn own(self, usual: f32) -> f32 {
-        self.at(Self::default().deviations(usual))
-    }
-
     fn deviations(self, cosine: f32) -> f32 {
         (cosine - self.mean) / self.deviation
     }
@@ -121,7 +116,6 @@ mod tests {
         assert!((crowd.usual(crowded_near) - spread.usual(near)).abs() < 0.01);
         let ordinary = crowd.usual(crowd.mean);
         assert!((ordinary - Cosines::default().mean).abs() < 1e-6, "{ordinary}");
-        assert!((crowd.usual(crowd.own(0.65)) - 0.65).abs() < 1e-5);
     }
 
     #[test]

@@ -322,7 +322,6 @@ impl Run {
         let names = [
             "extract_foresight",
             "extract_user_profile",
-            "reflect_episodes",
             "dream",
             "extract_agent_case",
             "extract_agent_skill",

@@ -16,10 +16,9 @@ use crate::world::Held;
 /// An undone run is one of this many that changed something last.
 const UNDONE: usize = 12;
 /// Parts of the paths that the runs of each strategy may change.
-const TOUCHES: [(&str, &[&str]); 6] = [
+const TOUCHES: [(&str, &[&str]); 5] = [
     ("extract_foresight", &["/foresights/"]),
     ("extract_user_profile", &["/profile"]),
-    ("reflect_episodes", &["/episodes/"]),
     ("extract_agent_case", &["/cases/", "/skills/"]),
     ("extract_agent_skill", &["/skills/"]),
     ("dream", &["/users/"]),

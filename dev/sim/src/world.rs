@@ -11,7 +11,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use background::strategies::OFF_BY_DEFAULT;
 use background::{BackgroundSettings, Offline};
 use ledger::SqliteLedger;
 use memory::{Engine, MemorySettings};
@@ -133,7 +132,6 @@ pub(crate) struct World {
     /// Whether a chat model is configured.
     has_model: bool,
     memory: MemorySettings,
-    background: BackgroundSettings,
     process: Option<Process>,
     /// Runtime of the process's tasks; they end with it.
     runtime: Rc<Runtime>,
@@ -159,25 +157,15 @@ impl World {
             task_retention_hours: 1_000_000,
             ..MemorySettings::default()
         };
-        Self::of(dice, store, has_model, memory, BackgroundSettings::default())
+        Self::of(dice, store, has_model, memory)
     }
 
     /// A world with the settings of a fresh installation, the ledger in a file, and no chat model.
     pub(crate) fn without_model(dice: &Arc<Dice>) -> Self {
-        let background = BackgroundSettings {
-            disabled: OFF_BY_DEFAULT.map(str::to_owned).into(),
-            ..BackgroundSettings::default()
-        };
-        Self::of(dice, Store::file(), false, MemorySettings::default(), background)
+        Self::of(dice, Store::file(), false, MemorySettings::default())
     }
 
-    fn of(
-        dice: &Arc<Dice>,
-        store: Store,
-        has_model: bool,
-        memory: MemorySettings,
-        background: BackgroundSettings,
-    ) -> Self {
+    fn of(dice: &Arc<Dice>, store: Store, has_model: bool, memory: MemorySettings) -> Self {
         let clock = Arc::new(ManualClock::new());
         let embedder = Arc::new(HashEmbedder::new(64));
         Self {
@@ -191,7 +179,6 @@ impl World {
             store,
             has_model,
             memory,
-            background,
             process: None,
             runtime: runtime(),
         }
@@ -267,7 +254,7 @@ impl World {
             ids: self.dice.clone(),
             power: Arc::new(Mains),
         };
-        let offline = Offline::new(offline, self.background.clone());
+        let offline = Offline::new(offline, BackgroundSettings::default());
         let faults = &self.faults;
         let parts = memory::Parts {
             transcripts: ledger.transcripts.clone(),
@@ -289,10 +276,8 @@ impl World {
         };
         let starting = async {
             let engine = Engine::start(parts, self.memory.clone()).await.ok()?;
-            let mut tracks = background::strategies::user_track(
-                &engine,
-                background::strategies::StrategySettings::default(),
-            );
+            let mut tracks =
+                background::strategies::user_track(&engine, background::strategies::Limits::default());
             tracks.extend(background::strategies::agent_track(&engine, ledger.transcripts));
             offline.register(tracks);
             offline.start().await.ok()?;

@@ -9,7 +9,8 @@ use super::{ScopeArgs, user};
 use crate::project;
 
 /// Background strategies, by the names that `quipu runs start` accepts.
-pub(crate) const STRATEGIES: &str = "dream, extract_agent_case, extract_agent_skill, extract_foresight, extract_user_profile, reflect_episodes";
+pub(crate) const STRATEGIES: &str =
+    "dream, extract_agent_case, extract_agent_skill, extract_foresight, extract_user_profile";
 
 /// The tenant, or every one.
 #[derive(Debug, Args)]

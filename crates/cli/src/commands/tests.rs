@@ -435,17 +435,6 @@ async fn a_strategy_that_cannot_run_is_reported_with_its_exit_code() {
     for name in names {
         typed(&desk, &[&format!("runs start {name}")]).await.expect(name);
     }
-    let told = typed(&desk, &["runs start reflect_episodes"])
-        .await
-        .expect("it is off");
-    assert_eq!(
-        (told.exit, told.said.as_str()),
-        (Exit::Ok, "`reflect_episodes` has no work, or is disabled\n")
-    );
-    let told = typed(&desk, &["runs start --force reflect_episodes"])
-        .await
-        .expect("it runs");
-    assert_eq!(told.exit, Exit::Ok);
     // A folder has the name of a page.
     let page = root.path().join("memory/default/default/users/me/USER.md");
     std::fs::create_dir_all(page).expect("a folder");

@@ -190,15 +190,12 @@ sections! {
         /// Seconds without a message after which a session is idle.
         idle_seconds: u32 = u32::try_from(engine().idle_after.as_secs()).unwrap_or(u32::MAX),
         /// Strategies that do not run.
-        disabled: Vec<String> = background::strategies::OFF_BY_DEFAULT.map(str::to_owned).into(),
+        disabled: Vec<String>,
         /// Maximum tokens of all background runs in a day, prompts and answers together; 0: no limit.
         tokens_per_day_max: u64,
         quiet: QuietWhen,
         /// Number of background runs at a time.
         concurrency: usize = background::BackgroundSettings::default().concurrency,
-        /// Minimum cosine similarity, in percent, of two episodes about the same thing, at most `alike_days_max` days apart.
-        alike_percent_min: u8 = 55,
-        alike_days_max: u32 = background::strategies::Nearness::default().days_max,
         /// Maximum characters of `MEMORY.md`, `USER.md` and `SOUL.md` together.
         pages_chars_max: usize = background::strategies::Limits::default().chars_max,
         /// Settings of single strategies.

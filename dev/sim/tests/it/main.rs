@@ -4,7 +4,7 @@
 
 use sim::{Plan, Report, YearPlan};
 
-const STEPS: usize = 165;
+const STEPS: usize = 225;
 /// Minimum number of sessions of each seed; together they make more than two thousand.
 const SESSIONS_MIN: usize = 80;
 

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use background::strategies::OFF_BY_DEFAULT;
 use background::{BackgroundSettings, Offline};
 use context::tokens::Meter;
 use memory::{Add, Engine, Flush};
@@ -136,10 +135,7 @@ impl Product {
         let (ids, embedder) = (Arc::<CountingIds>::default(), Arc::new(HashEmbedder::new(64)));
         let vault = Arc::new(MemoryVault::new(model::Zone::utc()));
         let model = chat.map(|chat| chat as Arc<dyn Chat>);
-        let settings = BackgroundSettings {
-            disabled: OFF_BY_DEFAULT.map(str::to_owned).into(),
-            ..BackgroundSettings::default()
-        };
+        let settings = BackgroundSettings::default();
         let parts = background::BackgroundParts {
             runs: ledger.clone(),
             chat: model.clone(),
@@ -170,8 +166,7 @@ impl Product {
         let engine = Engine::start(parts, memory::MemorySettings::default())
             .await
             .expect("it starts");
-        let users =
-            background::strategies::user_track(&engine, background::strategies::StrategySettings::default());
+        let users = background::strategies::user_track(&engine, background::strategies::Limits::default());
         let agents = background::strategies::agent_track(&engine, ledger.clone());
         offline.register(users.into_iter().chain(agents).collect());
         offline.start().await.expect("it starts");

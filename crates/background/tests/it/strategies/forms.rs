@@ -358,40 +358,6 @@ async fn a_search_does_not_return_single_profile_statements() {
 }
 
 #[tokio::test]
-async fn episodes_on_one_subject_are_merged_and_stay() {
-    let stage = Stage::default();
-    let process = stage.open().await;
-    for session in ["a", "b"] {
-        stage
-            .say(&process, session, "ann", &["The boat leaks at the third plank."])
-            .await;
-    }
-    stage.run(&process, "reflect_episodes").await;
-    let episodes = hits(&process.engine, "ann", EntryKind::Episode).await;
-    assert_eq!(episodes.len(), 3);
-    let merged = episodes
-        .iter()
-        .find(|hit| !hit.doc.supersedes.is_empty())
-        .expect("a merged one");
-    let over: Vec<_> = episodes
-        .iter()
-        .filter(|hit| hit.superseded_by.is_some())
-        .collect();
-    assert_eq!(over.len(), 2, "its members stand below it");
-    assert_eq!(merged.doc.sources.len(), 2);
-    stage.run(&process, "reflect_episodes").await;
-    assert_eq!(hits(&process.engine, "ann", EntryKind::Episode).await.len(), 3);
-    stage
-        .say(&process, "c", "ann", &["The boat leaks at the third plank."])
-        .await;
-    stage.run(&process, "reflect_episodes").await;
-    let again = hits(&process.engine, "ann", EntryKind::Episode).await;
-    assert_eq!(again.len(), 4, "a new one in the place of the old");
-    let told: Vec<usize> = again.iter().map(|hit| hit.doc.supersedes.len()).collect();
-    assert!(told.contains(&3) && !told.contains(&2));
-}
-
-#[tokio::test]
 async fn core_memory_pages_follow_new_and_deleted_facts() {
     let stage = Stage::default();
     let process = stage.open().await;

@@ -199,7 +199,7 @@ impl Stage {
         let offline = Offline::new(parts, BackgroundSettings::default());
         offline.register(background::strategies::user_track(
             &engine,
-            background::strategies::StrategySettings::default(),
+            background::strategies::Limits::default(),
         ));
         offline.start().await.expect("it starts");
         Process { engine, offline }

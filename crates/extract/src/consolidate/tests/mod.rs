@@ -1,11 +1,9 @@
 //! Tests of consolidation: properties of any input, and the cases of the rules.
 
-mod clusters;
 mod dreams;
 mod foresights;
 mod pages;
 mod profiles;
-mod reflections;
 
 use model::{Content, Message, MessageId, Name, Role, Scope, SessionId, SessionKey, Timestamp, Zone};
 
