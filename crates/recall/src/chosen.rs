@@ -15,44 +15,32 @@ use crate::weights::Weights;
 /// For each wanted hit, so many turns and episodes are chosen.
 const CHOSEN_PER_HIT: usize = 3;
 const CHOSEN_MIN: usize = 30;
-/// Of so many rows one turn is looked at together with its neighbours, but of so many at least.
-const LOOKED_AT_SHARE: usize = 50;
-const LOOKED_AT_MIN: usize = 2_000;
+/// Number of turns that are looked at together with their neighbours.
+const LOOKED_AT: usize = 2_000;
 /// What a turn's neighbours count, by their distance in turns.
 const BESIDE: [f32; 3] = [0.8, 0.5, 0.3];
 
-struct Choice<'a> {
-    corpus: &'a Corpus,
-    evidence: &'a Evidence,
-    question: &'a Question,
-    weights: &'a Weights,
+/// What the choice is made by.
+pub(crate) struct Choice<'a> {
+    pub(crate) corpus: &'a Corpus,
+    pub(crate) evidence: &'a Evidence,
+    pub(crate) question: &'a Question,
+    pub(crate) weights: &'a Weights,
 }
 
-impl Chosen {
+impl Choice<'_> {
     /// The rows with the most evidence, and all that takes part in their strength or is shown with them.
-    pub(crate) fn of(
-        corpus: &Corpus,
-        question: &Question,
-        evidence: &Evidence,
-        weights: &Weights,
-        wanted: usize,
-    ) -> Self {
-        let choice = Choice {
-            corpus,
-            evidence,
-            question,
-            weights,
-        };
+    pub(crate) fn rows(&self, wanted: usize) -> Chosen {
+        let corpus = self.corpus;
         let count = (wanted * CHOSEN_PER_HIT).max(CHOSEN_MIN);
-        let looked_at = (corpus.len() / LOOKED_AT_SHARE).max(LOOKED_AT_MIN);
-        let [turns, episodes, facts] = choice.with_evidence([looked_at, count, LENDING_FACTS]);
+        let [turns, episodes, facts] = self.with_evidence([LOOKED_AT, count, LENDING_FACTS]);
         let mut best = Best::new(corpus, count);
         for slot in turns {
-            best.add(choice.beside(slot), slot);
+            best.add(self.beside(slot), slot);
         }
         let sources = facts.iter().flat_map(|fact| &corpus.row(*fact).doc.sources);
         let sources = sources.filter_map(|id| Some(corpus.find(id.as_str())?.0));
-        let mut chosen = Self {
+        let mut chosen = Chosen {
             turns: SlotSet::new(corpus.slots_end(), best.into_slots().into_iter().chain(sources)),
             entries: SlotSet::new(corpus.slots_end(), facts.iter().chain(&episodes).copied()),
         };
@@ -62,42 +50,6 @@ impl Chosen {
         chosen
     }
 
-    /// What superseded a chosen row, and what a chosen row superseded. Links are in order of age, so the last of a chain
-    /// is reached.
-    fn add_kin(&mut self, corpus: &Corpus) {
-        let links = corpus.links();
-        for link in links.iter() {
-            let (old, new) = links.turns(link);
-            let is_chosen = self.entries.has(link.old) || self.entries.has(link.new);
-            if is_chosen || old.iter().chain(new).any(|turn| self.turns.has(*turn)) {
-                self.entries.extend([link.old, link.new]);
-                self.turns.extend(old.iter().chain(new).copied());
-            }
-        }
-    }
-
-    /// The episodes of chosen turns and facts, with all their turns and facts.
-    fn add_episodes(&mut self, corpus: &Corpus) {
-        let rows = self.turns.iter().chain(self.entries.iter());
-        let episodes = rows.filter_map(|slot| Some(corpus.find(corpus.row(slot).episode()?)?.0));
-        let episodes: Vec<Slot> = episodes.collect();
-        self.entries.extend(episodes);
-        let entries: Vec<Slot> = self.entries.iter().collect();
-        for entry in entries {
-            for child in corpus.children(&corpus.row(entry).doc.key.id) {
-                let is_turn = corpus.row(*child).kind == RowKind::Turn;
-                let rows = if is_turn {
-                    &mut self.turns
-                } else {
-                    &mut self.entries
-                };
-                rows.insert(*child);
-            }
-        }
-    }
-}
-
-impl Choice<'_> {
     /// The rows with the most evidence of their own: so many turns, episodes and facts.
     fn with_evidence(&self, counts: [usize; 3]) -> [Vec<Slot>; 3] {
         let mut best = counts.map(|count| Best::new(self.corpus, count));
@@ -135,6 +87,42 @@ impl Choice<'_> {
     }
 }
 
+impl Chosen {
+    /// What superseded a chosen row, and what a chosen row superseded. Links are in order of age, so the last of a chain
+    /// is reached.
+    fn add_kin(&mut self, corpus: &Corpus) {
+        let links = corpus.links();
+        for link in links.iter() {
+            let (old, new) = links.turns(link);
+            let is_chosen = self.entries.has(link.old) || self.entries.has(link.new);
+            if is_chosen || old.iter().chain(new).any(|turn| self.turns.has(*turn)) {
+                self.entries.extend([link.old, link.new]);
+                self.turns.extend(old.iter().chain(new).copied());
+            }
+        }
+    }
+
+    /// The episodes of chosen turns and facts, with all their turns and facts.
+    fn add_episodes(&mut self, corpus: &Corpus) {
+        let rows = self.turns.iter().chain(self.entries.iter());
+        let episodes = rows.filter_map(|slot| Some(corpus.find(corpus.row(slot).episode()?)?.0));
+        let episodes: Vec<Slot> = episodes.collect();
+        self.entries.extend(episodes);
+        let entries: Vec<Slot> = self.entries.iter().collect();
+        for entry in entries {
+            for child in corpus.children(&corpus.row(entry).doc.key.id) {
+                let is_turn = corpus.row(*child).kind == RowKind::Turn;
+                let rows = if is_turn {
+                    &mut self.turns
+                } else {
+                    &mut self.entries
+                };
+                rows.insert(*child);
+            }
+        }
+    }
+}
+
 /// The best of the rows that are added one by one.
 struct Best<'a> {
     corpus: &'a Corpus,
@@ -167,17 +155,13 @@ impl<'a> Best<'a> {
     /// Leaves the best; of equals the newer one is better.
     fn cut(&mut self) {
         let order = |one: &(f32, Slot), other: &(f32, Slot)| {
-            let rows = || (self.corpus.row(one.1), self.corpus.row(other.1));
-            other.0.total_cmp(&one.0).then_with(|| {
-                let (one, other) = rows();
-                let ids = || one.doc.key.id.cmp(&other.doc.key.id);
-                other.time.cmp(&one.time).then_with(ids)
-            })
+            let (row, other_row) = (self.corpus.row(one.1), self.corpus.row(other.1));
+            let times = || other_row.time.cmp(&row.time);
+            let ids = || row.doc.key.id.cmp(&other_row.doc.key.id);
+            other.0.total_cmp(&one.0).then_with(times).then_with(ids)
         };
         if self.count < self.rows.len() {
-            let (_, last, _) = self
-                .rows
-                .select_nth_unstable_by(self.count.saturating_sub(1), order);
+            let (_, last, _) = self.rows.select_nth_unstable_by(self.count - 1, order);
             self.floor = last.0;
             self.rows.truncate(self.count);
         }

@@ -127,12 +127,16 @@ impl Evidence {
         let around = near.lengths(lineup, &lengths);
         let sitting_lengths = lineup.sittings.iter();
         let sitting_lengths: Vec<f32> = sitting_lengths.map(|s| lengths[s.clone()].iter().sum()).collect();
-        let means = Means::of(corpus);
+        // Means of all turns, ranked or not.
+        let turns = corpus.postings(RowKind::Turn);
+        let words = turns.words() as f64;
+        let around_mean = mean(words + corpus.turns.near_words(), turns.rows());
+        let sitting_mean = mean(words, corpus.turns.sittings());
         let mut in_near = TermTally::new(lineup.turns.len());
         let mut in_sitting = TermTally::new(lineup.sittings.len());
         for wanted in &question.wanted {
             let Some(term) = wanted.term else { continue };
-            for posting in corpus.postings(RowKind::Turn).of(term) {
+            for posting in turns.of(term) {
                 let Some(at) = lineup.place(posting.slot) else {
                     continue;
                 };
@@ -143,11 +147,11 @@ impl Evidence {
                 in_sitting.add(lineup.sitting_of[at] as usize, count);
             }
             in_near.empty(|at, count| {
-                let relative = around[at] / means.around;
+                let relative = around[at] / around_mean;
                 self.near[at] += wanted.share * saturate(count, relative, weights.k1, weights.b);
             });
             in_sitting.empty(|of, count| {
-                let relative = sitting_lengths[of] / means.sitting;
+                let relative = sitting_lengths[of] / sitting_mean;
                 self.sitting_keyword[of] +=
                     wanted.share * saturate(count, relative, weights.k1, weights.sitting_b);
             });
@@ -155,22 +159,9 @@ impl Evidence {
     }
 }
 
-/// Mean lengths over all turns, in words; never 0.
-struct Means {
-    around: f32,
-    sitting: f32,
-}
-
-impl Means {
-    fn of(corpus: &Corpus) -> Self {
-        let turns = corpus.postings(RowKind::Turn);
-        let words = turns.words() as f64;
-        let mean = |words: f64, count: usize| (words / count.max(1) as f64).max(1.0) as f32;
-        Self {
-            around: mean(words + corpus.turns.near_words(), turns.rows()),
-            sitting: mean(words, corpus.turns.sittings()),
-        }
-    }
+/// A mean length in words; never 0.
+fn mean(words: f64, count: usize) -> f32 {
+    (words / count.max(1) as f64).max(1.0) as f32
 }
 
 /// The share of a term's weight for `count` occurrences in a text of that length, as in BM25.

@@ -75,12 +75,7 @@ impl Fusion<'_> {
         for update in &updates {
             go_before(&mut strengths, update.new, update.old);
         }
-        for slot in self
-            .lineup
-            .entries
-            .iter()
-            .filter(|slot| self.corpus.row(**slot).kind == RowKind::Episode)
-        {
+        for slot in self.entries(RowKind::Episode) {
             strengths[*slot as usize] = self.episode(*slot, &strengths);
         }
         self.succeed(RowKind::Episode, &mut strengths);
@@ -93,6 +88,11 @@ impl Fusion<'_> {
             }
         }
         (strengths, later)
+    }
+
+    fn entries(&self, kind: RowKind) -> impl Iterator<Item = &Slot> {
+        let entries = self.lineup.entries.iter();
+        entries.filter(move |slot| self.corpus.row(**slot).kind == kind)
     }
 
     /// Evidence of a row's words and meaning.
@@ -171,12 +171,7 @@ impl Fusion<'_> {
     /// Facts' strengths; returns the strongest by their own evidence.
     fn facts(&self, strengths: &mut [f32]) -> Vec<Slot> {
         let mut facts: Vec<Slot> = Vec::new();
-        for slot in self
-            .lineup
-            .entries
-            .iter()
-            .filter(|slot| self.corpus.row(**slot).kind == RowKind::Fact)
-        {
+        for slot in self.entries(RowKind::Fact) {
             if self.own(*slot) > 0.0 {
                 facts.push(*slot);
             }
@@ -271,12 +266,7 @@ impl Fusion<'_> {
             let is = &mut strengths[link.new as usize];
             *is = is.max(was);
         }
-        for slot in self
-            .lineup
-            .entries
-            .iter()
-            .filter(|slot| self.corpus.row(**slot).kind == kind)
-        {
+        for slot in self.entries(kind) {
             if self.validity.is_over(*slot) {
                 strengths[*slot as usize] *= OVER;
             }

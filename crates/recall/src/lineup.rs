@@ -70,9 +70,6 @@ impl Withdrawn {
 
     /// Whether a message contains a withdrawn statement, or a row comes from a scene.
     pub(crate) fn has(&self, doc: &Doc) -> bool {
-        if self.messages.is_empty() && self.scenes.is_empty() {
-            return false;
-        }
         self.is_played(doc)
             || doc.kind == DocKind::Turn && doc.sources.iter().any(|id| self.messages.contains_key(id))
     }

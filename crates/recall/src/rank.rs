@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use model::{Doc, Filter};
 
+use crate::chosen::Choice;
 use crate::corpus::Corpus;
 use crate::evidence::Evidence;
 use crate::fuse::{Fusion, LaterTurns};
 use crate::hit::{Hit, Method, Query, Ranking, Why};
-use crate::lineup::{Chosen, Lineup};
+use crate::lineup::Lineup;
 use crate::postings::Slot;
 use crate::question::Question;
 use crate::row::{Row, RowKind};
@@ -51,7 +52,13 @@ fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ranking {
     let is_of_few = query.filter.is_none() && query.as_of.is_none() && !question.is_open;
     let chosen = (is_of_few && corpus.len() as f32 > weights.whole).then(|| {
         let wanted = query.memories_max.max(query.messages_max);
-        Chosen::of(corpus, &question, &evidence, weights, wanted)
+        let choice = Choice {
+            corpus,
+            evidence: &evidence,
+            question: &question,
+            weights,
+        };
+        choice.rows(wanted)
     });
     let lineup = Lineup::new(corpus, query.as_of, chosen);
     evidence.add_context(corpus, &lineup, asked, weights);

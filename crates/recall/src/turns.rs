@@ -65,16 +65,16 @@ impl Turns {
         let start = at.saturating_sub(REACH);
         let rest = list.len() - at - usize::from(!is_added);
         let end = at + rest.min(REACH);
-        let old = Sums::of(&list[start..end + usize::from(!is_added)], rows);
+        let (old_pauses, old_near) = sums(&list[start..end + usize::from(!is_added)], rows);
         if is_added {
             list.insert(at, slot);
         } else {
             list.remove(at);
         }
         let changed = start..end + usize::from(is_added);
-        let new = Sums::of(&list[changed.clone()], rows);
-        self.pauses = self.pauses + new.pauses - old.pauses;
-        self.near = self.near + new.near - old.near;
+        let (new_pauses, new_near) = sums(&list[changed.clone()], rows);
+        self.pauses = self.pauses + new_pauses - old_pauses;
+        self.near = self.near + new_near - old_near;
         for at in changed {
             let before = at.checked_sub(1).map(|before| list[before]);
             let after = list.get(at + 1).copied();
@@ -118,37 +118,29 @@ impl Turns {
     }
 }
 
-/// Sums over neighbouring turns of one session.
-struct Sums {
-    pauses: usize,
-    near: u64,
-}
-
-impl Sums {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a weight is 0 to 1"
-    )]
-    fn of(turns: &[Slot], rows: &Rows) -> Self {
-        let words = |slot: Slot| row(rows, slot).words;
-        let mut sums = Self { pauses: 0, near: 0 };
-        for sitting in turns.chunk_by(|one, next| !is_pause(rows, *one, *next)) {
-            sums.pauses += 1;
-            for (at, slot) in sitting.iter().enumerate() {
-                let mut lengths = [0.0; REACH + 1];
-                let next = sitting.len().min(at + REACH + 1);
-                for (length, slot) in lengths.iter_mut().zip(&sitting[at..next]) {
-                    *length = words(*slot) as f32;
-                }
-                for (weight, other) in ahead(&lengths[..next - at]).zip(&sitting[at + 1..]) {
-                    sums.near += (weight * 256.0) as u64 * u64::from(words(*slot) + words(*other));
-                }
+/// Number of pauses between turns of one session, and the sum of what the turns count for each other.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a weight is 0 to 1"
+)]
+fn sums(turns: &[Slot], rows: &Rows) -> (usize, u64) {
+    let words = |slot: Slot| row(rows, slot).words;
+    let (mut sittings, mut near) = (0_usize, 0);
+    for sitting in turns.chunk_by(|one, next| !is_pause(rows, *one, *next)) {
+        sittings += 1;
+        for (at, slot) in sitting.iter().enumerate() {
+            let mut lengths = [0.0; REACH + 1];
+            let next = sitting.len().min(at + REACH + 1);
+            for (length, slot) in lengths.iter_mut().zip(&sitting[at..next]) {
+                *length = words(*slot) as f32;
+            }
+            for (weight, other) in ahead(&lengths[..next - at]).zip(&sitting[at + 1..]) {
+                near += (weight * 256.0) as u64 * u64::from(words(*slot) + words(*other));
             }
         }
-        sums.pauses = sums.pauses.saturating_sub(1);
-        sums
     }
+    (sittings.saturating_sub(1), near)
 }
 
 fn is_pause(rows: &Rows, one: Slot, next: Slot) -> bool {

@@ -115,6 +115,10 @@ impl NullaryFnOnce for Scan<'_> {
     type Output = Vec<f32>;
 
     // A loop and not an iterator's closure, which would be compiled for any processor.
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled for the instructions of its caller"
+    )]
     #[inline(always)]
     fn call(self) -> Vec<f32> {
         let Self { rows, with } = self;
@@ -129,7 +133,11 @@ impl NullaryFnOnce for Scan<'_> {
     }
 }
 
-/// The sum of the products; inlined, so that it is compiled for the instructions of its caller.
+/// The sum of the products.
+#[expect(
+    clippy::inline_always,
+    reason = "it is compiled for the instructions of its caller"
+)]
 #[inline(always)]
 fn dot(one: &[i8], other: &[i8]) -> i32 {
     let mut sum = 0;
