@@ -129,7 +129,7 @@ impl Evidence {
         let sitting_lengths: Vec<f32> = sitting_lengths.map(|s| lengths[s.clone()].iter().sum()).collect();
         // Means of all turns, ranked or not.
         let turns = corpus.postings(RowKind::Turn);
-        let words = turns.words() as f64;
+        let words = turns.words() as f32;
         let around_mean = mean(words + corpus.turns.near_words(), turns.rows());
         let sitting_mean = mean(words, corpus.turns.sittings());
         let mut in_near = TermTally::new(lineup.turns.len());
@@ -160,8 +160,8 @@ impl Evidence {
 }
 
 /// A mean length in words; never 0.
-fn mean(words: f64, count: usize) -> f32 {
-    (words / count.max(1) as f64).max(1.0) as f32
+fn mean(words: f32, count: usize) -> f32 {
+    (words / count.max(1) as f32).max(1.0)
 }
 
 /// The share of a term's weight for `count` occurrences in a text of that length, as in BM25.
@@ -215,6 +215,7 @@ impl Spread {
 
     /// The cosine of an ordinary row, which is no evidence, and how much more is full evidence: `far` deviations. A few
     /// imaginary rows keep small corpora from extreme values.
+    #[expect(clippy::cast_possible_truncation, reason = "a cosine is -1 to 1")]
     fn bounds(self, far: f32) -> (f32, f32) {
         const IMAGINED: f64 = 10.0;
         const MEAN: f64 = 0.1;

@@ -116,17 +116,14 @@ impl Lineup {
                     .push(*slot);
             }
         }
-        match chosen {
-            Some(Chosen { turns, entries }) => {
-                for head in heads(corpus, &turns) {
-                    lineup.add_turns(corpus, successors(Some(head), |slot| corpus.turns.after(*slot)));
-                }
-                lineup.entries = entries.iter().filter(is_visible).collect();
+        if let Some(Chosen { turns, entries }) = chosen {
+            for head in heads(corpus, &turns) {
+                lineup.add_turns(corpus, successors(Some(head), |slot| corpus.turns.after(*slot)));
             }
-            None => {
-                lineup.add_turns(corpus, corpus.turns.iter().filter(is_visible));
-                lineup.entries = corpus.entries().iter().copied().filter(is_visible).collect();
-            }
+            lineup.entries = entries.iter().filter(is_visible).collect();
+        } else {
+            lineup.add_turns(corpus, corpus.turns.iter().filter(is_visible));
+            lineup.entries = corpus.entries().iter().copied().filter(is_visible).collect();
         }
         lineup
     }

@@ -109,8 +109,8 @@ impl Turns {
     }
 
     /// Sum of the words that all turns have near them, weighted by distance.
-    pub(crate) fn near_words(&self) -> f64 {
-        self.near as f64 / 256.0
+    pub(crate) fn near_words(&self) -> f32 {
+        self.near as f32 / 256.0
     }
 
     pub(crate) fn bytes(&self) -> usize {

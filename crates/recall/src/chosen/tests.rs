@@ -55,7 +55,7 @@ fn talks() -> Vec<Doc> {
                     parent: Some(episode(&told)),
                     sources: vec![MessageId::new(id)],
                     vector: Some(vector(seed + 7).into()),
-                    supersedes: (seed % 60 == 0 && seed > 0)
+                    supersedes: (seed.is_multiple_of(60) && seed > 0)
                         .then(|| EntryId::new(format!("f{}", seed - 30)))
                         .into_iter()
                         .collect(),
