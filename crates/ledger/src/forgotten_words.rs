@@ -42,10 +42,11 @@ impl KeyedDigests {
         SaidMessage::of(message, |bytes| self.digest(bytes))
     }
 
-    fn sent<'a>(&self, message: &Message, client_id: Option<&'a str>) -> SentMessage<'a> {
+    fn sent<'a>(&self, message: &'a Message, client_id: Option<&'a str>) -> SentMessage<'a> {
         SentMessage {
             said: self.digests_of(message),
             client_id,
+            session: message.session.session.as_str(),
             time: message.time,
         }
     }

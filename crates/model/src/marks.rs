@@ -26,6 +26,7 @@ pub struct SaidMessage {
 pub struct SentMessage<'a> {
     pub said: SaidMessage,
     pub client_id: Option<&'a str>,
+    pub session: &'a str,
     pub time: Timestamp,
 }
 
@@ -59,6 +60,10 @@ impl SaidMessage {
         mark(b'i', &[&self.key, client_id.as_bytes()])
     }
 
+    fn session_mark(&self, session: &str) -> Vec<u8> {
+        mark(b's', &[&self.key, session.as_bytes()])
+    }
+
     /// The mark of deleted words with the message before them.
     pub fn mark_after(&self, previous: &Self) -> Vec<u8> {
         mark(b'b', &[&self.key, &previous.key])
@@ -70,9 +75,10 @@ impl SaidMessage {
     }
 
     /// Whether the words and a neighbour identify a message: no other conversation is likely to
-    /// have both. A model often repeats its words.
-    fn is_proved_by(&self, neighbour: &Self) -> bool {
-        self.is_long && (self.is_users || neighbour.is_long)
+    /// have both. A short neighbour is enough for a user's words that are sent as history; a model
+    /// often repeats its words.
+    fn is_proved_by(&self, neighbour: &Self, is_history: bool) -> bool {
+        self.is_long && (neighbour.is_long || self.is_users && is_history)
     }
 }
 
@@ -82,9 +88,14 @@ impl SentMessage<'_> {
         let Self {
             said,
             client_id,
+            session,
             time,
         } = self;
-        let mut marks = vec![said.word_mark(), said.time_mark(*time)];
+        let mut marks = vec![
+            said.word_mark(),
+            said.time_mark(*time),
+            said.session_mark(session),
+        ];
         marks.extend(client_id.map(|id| said.client_id_mark(id)));
         marks
     }
@@ -93,7 +104,8 @@ impl SentMessage<'_> {
 /// For each of these messages, whether it was deleted and is sent again; `before` is the session's
 /// last message before them. Such a message has the words of a deleted one and one thing more: its
 /// time; its client id, if text and id are long; both its former neighbours; one of them, if the
-/// two texts identify it; or one that is itself sent again.
+/// two texts identify it; or one that is itself sent again. A user's message before another one in
+/// what is sent, or in its session of then, is history: then one neighbour of any length is enough.
 pub fn sent_again<E>(
     before: Option<&SaidMessage>,
     sent: &[SentMessage<'_>],
@@ -102,11 +114,14 @@ pub fn sent_again<E>(
     // Whether each message follows, and precedes, the same neighbour as when it was deleted.
     let (mut behind, mut ahead) = (vec![false; sent.len()], vec![false; sent.len()]);
     let mut again = vec![false; sent.len()];
+    // What a user says now is behind what a client sends again.
+    let last_user = sent.iter().rposition(|one| one.said.is_users);
     for (
         at,
         SentMessage {
             said,
             client_id,
+            session,
             time,
         },
     ) in sent.iter().enumerate()
@@ -120,7 +135,9 @@ pub fn sent_again<E>(
         let next = sent.get(at + 1).map(|next| &next.said);
         behind[at] = previous.map_or(Ok(false), |previous| is_marked(said.mark_after(previous)))?;
         ahead[at] = next.map_or(Ok(false), |next| is_marked(said.mark_before(next)))?;
-        let is_proved = |neighbour: Option<&SaidMessage>| neighbour.is_some_and(|one| said.is_proved_by(one));
+        let is_history = last_user.is_some_and(|last| at < last) || is_marked(said.session_mark(session))?;
+        let is_proved =
+            |neighbour: Option<&SaidMessage>| neighbour.is_some_and(|one| said.is_proved_by(one, is_history));
         let client_id = client_id.filter(|id| said.is_long && id.len() >= OWN_ID_BYTES);
         again[at] = (behind[at] && (ahead[at] || is_proved(previous)))
             || (ahead[at] && is_proved(next))

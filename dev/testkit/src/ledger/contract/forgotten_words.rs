@@ -62,6 +62,15 @@ pub async fn a_list_that_is_sent_again_stays_out(ledger: &impl Ledger) {
     assert_eq!(left_out(ledger, &fresh, list()).await, [0, 1, 2, 3, 4, 5]);
     let buffer = ledger.buffer(&fresh).await.expect("reads");
     assert_eq!(buffer.len(), 1);
+    // Behind a long text: the two are seldom said together again.
+    let pair = [
+        ("bot", "Shall I remind you of it every evening?"),
+        ("ann", "Yes, at nine in the evening."),
+    ];
+    let (then, now) = (session("a", "then"), session("a", "now"));
+    assert!(left_out(ledger, &then, talk(&then, 0, &pair)).await.is_empty());
+    ledger.sweep(Sweep::Session(then)).await.expect("swept");
+    assert_eq!(left_out(ledger, &now, talk(&now, 7_000_000, &pair)).await, [0, 1]);
     // The end of the list, after a message of another day.
     let window = [("ann", "Good morning."), TALK[2], TALK[3], TALK[4]];
     let late = session("a", "late");
@@ -89,6 +98,14 @@ pub async fn words_that_are_said_anew_are_kept(ledger: &impl Ledger) {
     let kept = [
         vec![("ann", CODE)],
         vec![("ann", "My door?"), ("ann", CODE), ("bot", "I will keep it.")],
+        // What is said now, with one neighbour of then that is said often.
+        vec![("ann", CODE), ("bot", "Noted.")],
+        vec![
+            ("ann", "My door?"),
+            ("bot", "Gladly."),
+            ("ann", CODE),
+            ("bot", "I will keep it."),
+        ],
         vec![("bot", "Noted."), ("ann", "yes")],
         vec![
             ("bot", "Is it?"),

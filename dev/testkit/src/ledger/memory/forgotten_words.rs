@@ -14,10 +14,11 @@ fn digests_of(message: &Message) -> SaidMessage {
     SaidMessage::of(message, <[u8]>::to_vec)
 }
 
-fn sent<'a>(message: &Message, client_id: Option<&'a str>) -> SentMessage<'a> {
+fn sent<'a>(message: &'a Message, client_id: Option<&'a str>) -> SentMessage<'a> {
     SentMessage {
         said: digests_of(message),
         client_id,
+        session: message.session.session.as_str(),
         time: message.time,
     }
 }
