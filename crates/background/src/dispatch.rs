@@ -13,12 +13,9 @@ use tokio::task::JoinSet;
 
 use crate::attempt::{attempt, backoff};
 use crate::engine::{Core, Round};
-use crate::settings::Quiet;
 
 /// A lease lasts this much longer than the time limit of its attempt.
 const LEASE_MORE: Duration = Duration::from_mins(10);
-/// Interval between looks whether the machine still runs on a battery.
-const POWER_LOOK: Duration = Duration::from_mins(1);
 
 /// Starts attempts until the stop signal, then waits for their ends.
 pub(crate) async fn dispatch(core: Arc<Core>, round: Arc<Round>) {
@@ -82,12 +79,7 @@ async fn look(
     if had_its_time {
         core.enqueue_crons().await?;
     }
-    let power_look = (core.settings().quiet == Quiet::Battery).then_some(POWER_LOOK);
-    Ok(next
-        .map(|at| core.time.until(at))
-        .into_iter()
-        .chain(power_look)
-        .min())
+    Ok(next.map(|at| core.time.until(at)))
 }
 
 async fn claim(core: &Core, limit: usize) -> Result<Claimed, LedgerError> {
@@ -98,7 +90,7 @@ async fn claim(core: &Core, limit: usize) -> Result<Claimed, LedgerError> {
     let now = core.time.now();
     let claim = Claim {
         limit,
-        strategies: if core.is_quiet() {
+        strategies: if settings.is_quiet {
             Vec::new()
         } else {
             enabled.collect()
@@ -130,7 +122,7 @@ impl Core {
         let settings = self.settings();
         let may_run = |run: &Run| {
             let by_hand = run.cause == Cause::Manual;
-            let by_itself = !self.is_quiet() && !settings.disabled.contains(&run.work.strategy);
+            let by_itself = !settings.is_quiet && !settings.disabled.contains(&run.work.strategy);
             (by_hand || by_itself) && names.iter().any(|one| one.name() == run.work.strategy)
         };
         let mut waiting = self.in_state(RunState::Queued).await?;

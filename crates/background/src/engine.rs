@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use memory::WorkTime;
 use parking_lot::{Mutex, RwLock};
-use ports::runs::{Events, MemoryEvent, Power, Run, RunPage, RunQuery, RunState, RunStats, Runs, Work};
+use ports::runs::{Events, MemoryEvent, Run, RunPage, RunQuery, RunState, RunStats, Runs, Work};
 use ports::{Chat, Clock, Ids, LedgerError, RunId};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::attempt::BACKOFF_MAX_MILLIS;
 use crate::dispatch;
-use crate::settings::{BackgroundSettings, Quiet};
+use crate::settings::BackgroundSettings;
 use crate::strategy::Strategy;
 
 /// The ports and settings of the offline engine.
@@ -31,7 +31,6 @@ pub struct BackgroundParts {
     pub models: BTreeMap<String, Arc<dyn Chat>>,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
-    pub power: Arc<dyn Power>,
 }
 
 /// The runs that a person's request started.
@@ -99,15 +98,6 @@ impl Core {
         let known = known.wait_for(Option::is_some).await;
         let known = known.expect("the sender lives in self");
         known.clone().expect("it was waited for")
-    }
-
-    /// Whether only runs that a person asked for can start.
-    pub(crate) fn is_quiet(&self) -> bool {
-        match self.settings().quiet {
-            Quiet::Never => false,
-            Quiet::Always => true,
-            Quiet::Battery => self.parts.power.is_on_battery(),
-        }
     }
 
     pub(crate) fn is_quiesced(&self) -> bool {

@@ -18,5 +18,5 @@ mod strategy;
 
 pub use cron::{Cron, InvalidCron};
 pub use engine::{BackgroundParts, Offline, Quiesced, Triggered};
-pub use settings::{BackgroundSettings, InvalidSettings, Quiet, StrategySettings};
+pub use settings::{BackgroundSettings, InvalidSettings, StrategySettings};
 pub use strategy::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};

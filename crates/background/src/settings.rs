@@ -10,16 +10,6 @@ use ports::runs::Threshold;
 use crate::cron::{Cron, InvalidCron};
 use crate::strategy::{Strategy, Triggers};
 
-/// When background runs pause; a run that a person asked for starts anyway.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Quiet {
-    #[default]
-    Never,
-    /// While the machine runs on a battery.
-    Battery,
-    Always,
-}
-
 model::defaults! {
     /// The offline engine's settings, from `[consolidation]` in `quipu.toml`; they can change while it runs.
     #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +26,8 @@ model::defaults! {
         pub tokens_per_day_max: Option<u64>,
         /// Strategies that do not run, unless a person forces them.
         pub disabled: BTreeSet<String>,
-        pub quiet: Quiet,
+        /// Only runs that a person asks for start.
+        pub is_quiet: bool,
         /// By strategy.
         pub strategies: BTreeMap<String, StrategySettings>,
     }

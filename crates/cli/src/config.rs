@@ -9,8 +9,8 @@ mod schema;
 pub(crate) use load::{LoadedConfig, load};
 pub(crate) use portable::portable;
 pub(crate) use schema::{
-    Config, ContextEngine, Dangerous, EmbeddingProvider, QuietWhen, RerankProvider, RoleKey, StrategyKeys,
-    TokenPurpose, Upstream,
+    Config, ContextEngine, Dangerous, EmbeddingProvider, RerankProvider, RoleKey, StrategyKeys, TokenPurpose,
+    Upstream,
 };
 
 #[cfg(test)]

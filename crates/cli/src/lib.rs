@@ -24,7 +24,6 @@ mod models;
 mod old_history;
 mod output;
 mod portable;
-mod power;
 mod private;
 mod progress;
 mod project;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use background::Offline;
 use background::strategies::{Limits, agent_track, user_track};
-use background::{Offline, Quiet};
 use gateway::{Gateway, GatewaySettings};
 use ledger::SqliteLedger;
 use memory::library::{Knowledge, KnowledgeParts};
@@ -24,12 +24,11 @@ use vault::MarkdownVault;
 
 use crate::belonging;
 use crate::clock::{RandomIds, SystemClock};
-use crate::config::{Config, QuietWhen, StrategyKeys};
+use crate::config::{Config, StrategyKeys};
 use crate::contexts;
 use crate::error::{Failure, Hinted as _, name};
 use crate::models;
 use crate::old_history;
-use crate::power::Machine;
 use crate::private;
 #[cfg(not(test))]
 use crate::reader::ChildReader;
@@ -100,7 +99,6 @@ impl World {
             models: chat_models(config, &clock, &gates)?,
             clock: clock.clone(),
             ids: ids.clone(),
-            power: Arc::new(Machine),
         };
         let offline = Offline::new(offline, background(config, &zone));
         let parts = Parts {
@@ -230,7 +228,7 @@ fn background(config: &Config, zone: &Zone) -> background::BackgroundSettings {
         concurrency: keys.concurrency,
         tokens_per_day_max: (keys.tokens_per_day_max > 0).then_some(keys.tokens_per_day_max),
         disabled: keys.disabled.iter().cloned().collect(),
-        quiet: model::same!(keys.quiet, QuietWhen => Quiet: Never, Battery, Always),
+        is_quiet: keys.quiet,
         strategies: keys.strategies.iter().map(of_strategy).collect(),
         ..background::BackgroundSettings::default()
     }

@@ -304,9 +304,3 @@ pub trait Events: Send + Sync + std::fmt::Debug {
     /// Receives events; `Ok` means that the runs they cause are on disk. The same event can come more than once.
     async fn emit(&self, events: Vec<MemoryEvent>) -> Result<(), LedgerError>;
 }
-
-/// Power supply of the machine.
-pub trait Power: Send + Sync + std::fmt::Debug {
-    /// Whether the machine runs on battery; false if this is unknown.
-    fn is_on_battery(&self) -> bool;
-}

@@ -14,7 +14,7 @@ use std::time::Duration;
 use background::{BackgroundSettings, Offline};
 use ledger::SqliteLedger;
 use memory::{Engine, MemorySettings};
-use ports::runs::{Power, Runs};
+use ports::runs::Runs;
 use ports::{
     Chat, Clock, Embedder, FileChanges, History, Index, Jobs, Pages, Retention, Transcripts, Vault,
     VaultWriter,
@@ -50,15 +50,6 @@ const END_MAX: Duration = Duration::from_secs(42);
 /// A memcell of up to this many messages is never extracted on another thread, whose time the test does not
 /// control.
 const MESSAGES_MAX: usize = 8;
-
-#[derive(Debug)]
-struct Mains;
-
-impl Power for Mains {
-    fn is_on_battery(&self) -> bool {
-        false
-    }
-}
 
 /// The ledger: in memory, or `SQLite` in a file that a dead process leaves behind.
 #[derive(Debug)]
@@ -252,7 +243,6 @@ impl World {
             models: BTreeMap::default(),
             clock: self.clock.clone(),
             ids: self.dice.clone(),
-            power: Arc::new(Mains),
         };
         let offline = Offline::new(offline, BackgroundSettings::default());
         let faults = &self.faults;

@@ -69,7 +69,6 @@ async fn the_daily_token_limit_holds_over_a_restart() {
             models: stage.models.clone(),
             clock: stage.clock.clone(),
             ids: stage.ids.clone(),
-            power: stage.plug.clone(),
         };
         let offline = Offline::new(parts, stage.settings.clone());
         offline.register(vec![Arc::new(Asks)]);

@@ -1,10 +1,9 @@
 //! Causes of runs: idle times, cron, numbers of events, people. N-4 to N-9, N-19, N-20.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use background::{BackgroundSettings, InvalidSettings, Quiet, Strategy, StrategySettings, Triggers};
+use background::{BackgroundSettings, InvalidSettings, Strategy, StrategySettings, Triggers};
 use ports::runs::{Cause, RunState, Threshold};
 
 use crate::stage::{IDLE, Puppet, Stage, at_once, when_idle};
@@ -286,12 +285,11 @@ async fn a_run_by_hand_skips_the_idle_time() {
 async fn in_quiet_time_only_people_start_runs() {
     let stage = Stage {
         settings: BackgroundSettings {
-            quiet: Quiet::Battery,
+            is_quiet: true,
             ..BackgroundSettings::default()
         },
         ..Stage::default()
     };
-    stage.plug.0.store(true, Ordering::SeqCst);
     let puppet = at_once("look");
     let offline = stage.open(&[&puppet]).await;
     stage.emit(&offline, "ann", "mc1").await;
@@ -302,9 +300,9 @@ async fn in_quiet_time_only_people_start_runs() {
     assert_eq!(asked.expect("known").runs.len(), 2);
     stage.emit(&offline, "ann", "mc3").await;
     assert_eq!(puppet.begun().len(), 2);
-    stage.plug.0.store(false, Ordering::SeqCst);
+    offline.configure(BackgroundSettings::default());
     stage.pass(Duration::from_mins(1)).await;
-    assert_eq!(puppet.begun().len(), 3, "plugged in again");
+    assert_eq!(puppet.begun().len(), 3, "quiet no more");
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use ledger::SqliteLedger;
 use ports::runs::{RunQuery, RunState, Runs};
 use testkit::clock::{CountingIds, ManualClock};
 
-use crate::stage::{Plug, Puppet, at_once, written};
+use crate::stage::{Puppet, at_once, written};
 
 async fn until(runs: &SqliteLedger, state: RunState, count: usize) {
     let query = RunQuery {
@@ -30,7 +30,6 @@ fn open(runs: &Arc<SqliteLedger>, clock: &Arc<ManualClock>, puppet: &Arc<Puppet>
         models: BTreeMap::default(),
         clock: clock.clone(),
         ids: Arc::new(CountingIds::new()),
-        power: Arc::new(Plug::default()),
     };
     let offline = Offline::new(parts, BackgroundSettings::default());
     offline.register(vec![puppet.clone()]);

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use background::{
 use futures::FutureExt;
 use model::{EntryId, Name, Owner, Scope, SessionId};
 use ports::Chat;
-use ports::runs::{MemoryEvent, Power, Run, RunQuery, Runs};
+use ports::runs::{MemoryEvent, Run, RunQuery, Runs};
 use testkit::clock::{CountingIds, ManualClock};
 use testkit::ledger::{MemoryLedger, samples};
 use tokio::sync::watch;
@@ -115,22 +114,11 @@ impl Strategy for Puppet {
     }
 }
 
-/// A battery that tests unplug.
-#[derive(Debug, Default)]
-pub(crate) struct Plug(pub(crate) AtomicBool);
-
-impl Power for Plug {
-    fn is_on_battery(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
 /// Fakes and settings that an offline engine is opened on.
 #[derive(Debug, Default)]
 pub(crate) struct Stage {
     pub(crate) ledger: Arc<MemoryLedger>,
     pub(crate) clock: Arc<ManualClock>,
-    pub(crate) plug: Arc<Plug>,
     pub(crate) ids: Arc<CountingIds>,
     pub(crate) chat: Option<Arc<dyn Chat>>,
     pub(crate) models: BTreeMap<String, Arc<dyn Chat>>,
@@ -145,7 +133,6 @@ impl Stage {
             models: self.models.clone(),
             clock: self.clock.clone(),
             ids: self.ids.clone(),
-            power: self.plug.clone(),
         };
         let offline = Offline::new(parts, self.settings.clone());
         let strategies = strategies.iter().map(|one| Arc::clone(one) as Arc<dyn Strategy>);

@@ -193,7 +193,8 @@ sections! {
         disabled: Vec<String>,
         /// Maximum tokens of all background runs in a day, prompts and answers together; 0: no limit.
         tokens_per_day_max: u64,
-        quiet: QuietWhen,
+        /// Only runs that a person asks for start.
+        quiet: bool,
         /// Number of background runs at a time.
         concurrency: usize = background::BackgroundSettings::default().concurrency,
         /// Maximum characters of `MEMORY.md`, `USER.md` and `SOUL.md` together.
@@ -321,12 +322,3 @@ pub(crate) enum RerankProvider {
     Http,
 }
 
-/// When background runs pause; a run that a person requested starts anyway.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum QuietWhen {
-    #[default]
-    Never,
-    Battery,
-    Always,
-}

@@ -16,7 +16,6 @@ use gateway::{Auth, Gateway, GatewaySettings, Secret, Token, TokenRole};
 use memory::library::Knowledge;
 use memory::{Engine, Parts};
 use model::{Name, Scope, Zone};
-use ports::runs::Power;
 use ports::{Chat, Embedder};
 use proxy::conversation::flush::Keeping;
 use proxy::conversation::{Contexts, Party};
@@ -303,21 +302,10 @@ fn idle_background(ledger: &Arc<MemoryLedger>, clock: &Arc<ManualClock>) -> Offl
         models: BTreeMap::default(),
         clock: clock.clone(),
         ids: Arc::new(CountingIds::new()),
-        power: Arc::new(Mains),
     };
     let offline = Offline::new(parts, background::BackgroundSettings::default());
     offline.register(Vec::new());
     offline
-}
-
-/// A machine without a battery.
-#[derive(Debug)]
-pub(crate) struct Mains;
-
-impl Power for Mains {
-    fn is_on_battery(&self) -> bool {
-        false
-    }
 }
 
 /// An add with messages one minute apart; `bot` is an assistant.

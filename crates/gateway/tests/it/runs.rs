@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use testkit::clock::CountingIds;
 
 use crate::gate::Plan;
-use crate::house::{House, Mains, TEA, conversation, get, post, tokens};
+use crate::house::{House, TEA, conversation, get, post, tokens};
 
 /// A strategy about everything, which fails or succeeds by its name.
 #[derive(Debug)]
@@ -55,7 +55,6 @@ async fn open(settings: GatewaySettings) -> (House, Offline) {
         models: BTreeMap::default(),
         clock: house.clock.clone(),
         ids: Arc::new(CountingIds::new()),
-        power: Arc::new(Mains),
     };
     let offline = Offline::new(parts, background::BackgroundSettings::default());
     offline.register(vec![Arc::new(Sweep("merge")), Arc::new(Sweep("fails"))]);

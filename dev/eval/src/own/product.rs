@@ -175,7 +175,7 @@ fn apart(binary: &Path, home: &Path) -> Command {
             command.env_remove(name);
         }
     }
-    let quiet = ("QUIPU_CONSOLIDATION__QUIET", "always");
+    let quiet = ("QUIPU_CONSOLIDATION__QUIET", "true");
     command.envs([quiet, ("NO_COLOR", "1")]).env("HOME", home);
     command.stderr(Stdio::null());
     command

@@ -20,7 +20,7 @@ use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
 
 use crate::strategies::agents::stage::deployment;
-use crate::strategies::stage::{Mains, name};
+use crate::strategies::stage::name;
 
 /// Pause between two adds that follow each other at once, and between two adds of people who think and type.
 const BURST: Duration = Duration::from_secs(2);
@@ -142,7 +142,6 @@ impl Product {
             models: BTreeMap::default(),
             clock: clock.clone(),
             ids: ids.clone(),
-            power: Arc::new(Mains),
         };
         let offline = Offline::new(parts, settings);
         let parts = memory::Parts {

@@ -13,7 +13,7 @@ use model::{
     Content, Entry, EntryId, EntryKind, Message, MessageId, Name, Owner, Page, Role, Scope, SessionId,
     SessionKey, Timestamp,
 };
-use ports::runs::{MemoryEvent, Power, Runs};
+use ports::runs::{MemoryEvent, Runs};
 use ports::{
     Chat, Edit, Embedder as _, FileChanges, FileStat, History, Jobs, NewMessage, Pages, Retention,
     Transcripts, VaultError, VaultPath, VaultWriter, Written,
@@ -26,15 +26,6 @@ use testkit::ledger::MemoryLedger;
 use testkit::models::{HashEmbedder, ScriptedChat};
 use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
-
-#[derive(Debug)]
-pub(crate) struct Mains;
-
-impl Power for Mains {
-    fn is_on_battery(&self) -> bool {
-        false
-    }
-}
 
 /// Pages that fail, or panic like a process that dies, at the n-th call.
 #[derive(Debug)]
@@ -194,7 +185,6 @@ impl Stage {
             models: BTreeMap::default(),
             clock: self.clock.clone(),
             ids: self.ids.clone(),
-            power: Arc::new(Mains),
         };
         let offline = Offline::new(parts, BackgroundSettings::default());
         offline.register(background::strategies::user_track(

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use background::Quiet;
 use memory::{Add, Flush};
 use model::{Content, Message, MessageId, Name, Owner, Page, Role, Scope, SessionId, SessionKey, Timestamp};
 use ports::NewMessage;
@@ -113,9 +112,9 @@ async fn a_changed_configuration_is_applied_and_a_broken_one_is_logged_only() {
     };
     put("").await;
     assert_eq!(world.offline.settings().concurrency, 2);
-    put("[consolidation]\nconcurrency = 7\nquiet = \"always\"\npages_chars_max = 10\n").await;
+    put("[consolidation]\nconcurrency = 7\nquiet = true\npages_chars_max = 10\n").await;
     let settings = world.offline.settings();
-    assert_eq!((settings.concurrency, settings.quiet), (7, Quiet::Always));
+    assert_eq!((settings.concurrency, settings.is_quiet), (7, true));
     assert_eq!(dreamt(&world).await, "", "no line has room");
     assert_eq!(log.text(), "");
     for broken in [

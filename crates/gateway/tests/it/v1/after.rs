@@ -25,7 +25,7 @@ use testkit::models::HashEmbedder;
 use testkit::vault::MemoryVault;
 
 use super::stage::CHAT;
-use crate::house::{Mains, post, sent};
+use crate::house::{post, sent};
 
 const EXTRACTOR: &str = "extractor";
 const ASKED: &str = "Please list the pictures in the folder srv.";
@@ -134,7 +134,6 @@ impl Shared {
             models: BTreeMap::default(),
             clock: clock.clone(),
             ids: ids.clone(),
-            power: Arc::new(Mains),
         };
         let offline = Offline::new(parts, BackgroundSettings::default());
         let embedder = Arc::new(HashEmbedder::new(64));

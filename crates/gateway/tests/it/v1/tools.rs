@@ -12,7 +12,7 @@ use testkit::clock::CountingIds;
 use tokio::task::yield_now;
 
 use super::stage::{CHAT, MESSAGES, RESPONSES, Stage, echo};
-use crate::house::{House, Mains, post};
+use crate::house::{House, post};
 
 const ASKED: &str = "Deploy the billing service to staging.";
 /// The result of every tool: a sentence that would be a fact if a person said it.
@@ -92,7 +92,6 @@ async fn practised(house: &House, session: &str) {
             models: BTreeMap::default(),
             clock: house.clock.clone(),
             ids: Arc::new(CountingIds::new()),
-            power: Arc::new(Mains),
         },
         background::BackgroundSettings::default(),
     );

@@ -12,7 +12,7 @@ use model::{
     Content, Doc, EntryKind, Message, MessageId, Name, Owner, Role, Scope, SessionId, SessionKey, Timestamp,
     ToolCall,
 };
-use ports::runs::{MemoryEvent, Power, Run, RunQuery, RunState, Runs};
+use ports::runs::{MemoryEvent, Run, RunQuery, RunState, Runs};
 use ports::{Chat, ChatError, Embedder, NewMessage};
 use serde_json::json;
 use testkit::clock::{CountingIds, ManualClock};
@@ -21,15 +21,6 @@ use testkit::ledger::MemoryLedger;
 use testkit::models::{HashEmbedder, ScriptedChat};
 use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
-
-#[derive(Debug)]
-struct Mains;
-
-impl Power for Mains {
-    fn is_on_battery(&self) -> bool {
-        false
-    }
-}
 
 /// The fakes that both engines are opened on.
 pub(crate) struct Stage {
@@ -89,7 +80,6 @@ impl Stage {
             models: BTreeMap::default(),
             clock: clock.clone(),
             ids,
-            power: Arc::new(Mains),
         };
         let offline = Offline::new(parts, BackgroundSettings::default());
         offline.register(background::strategies::agent_track(&engine, ledger.clone()));
