@@ -3,9 +3,10 @@
 //! Owns: keeping every derived structure (postings, vectors, conversation order) up to date while
 //! rows are added and removed one by one. Never: ranking itself.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use foldhash::HashMap;
 use model::{Doc, DocId, Timestamp};
 
 use crate::lexicon::Lexicon;

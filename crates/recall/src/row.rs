@@ -9,7 +9,7 @@ use model::{Doc, DocId, DocKind, EntryId, EntryKind, MessageId, Name, ParentKind
 
 use model::text::{self, Language};
 
-use crate::lexicon::{Lexicon, Term};
+use crate::lexicon::{Form, Lexicon, Term};
 use crate::postings::allocated;
 
 /// Kinds of rows with an index each, because their lengths and words differ.
@@ -72,13 +72,6 @@ pub(crate) struct Traits {
     pub(crate) number: bool,
 }
 
-/// Words that place a statement in time.
-const TIME_WORDS: [&str; 25] = [
-    "ago", "day", "days", "friday", "last", "monday", "month", "months", "next", "recently", "saturday",
-    "since", "sunday", "thursday", "today", "tomorrow", "tonight", "tuesday", "wednesday", "week", "weekend",
-    "weeks", "year", "years", "yesterday",
-];
-
 impl Row {
     /// Reads a row's texts.
     pub(crate) fn read(doc: Arc<Doc>, lexicon: &mut Lexicon, speakers: &mut Speakers) -> (Self, TermCounts) {
@@ -100,9 +93,9 @@ impl Row {
             asks: questions(&doc.text),
             ..Traits::default()
         };
-        let counts = counts(&doc, lexicon, |word| {
+        let counts = counts(&doc, lexicon, |word, form| {
             traits.number |= word.as_bytes()[0].is_ascii_digit();
-            traits.time |= TIME_WORDS.binary_search(&word).is_ok();
+            traits.time |= form.is_of_time;
         });
         traits.time |= traits.number;
         let row = Self {
@@ -117,7 +110,7 @@ impl Row {
 
     /// The terms counted when the row was read.
     pub(crate) fn counts(&self, lexicon: &mut Lexicon) -> TermCounts {
-        counts(&self.doc, lexicon, |_| {}).0
+        counts(&self.doc, lexicon, |_, _| {}).0
     }
 
     /// Order of turns in time.
@@ -166,15 +159,16 @@ const COUNTED: usize = 2 * size_of::<usize>();
 
 /// Counts the terms of a row's texts, in order of term, and the words in total; passes every word
 /// to `show`. A line that names an entry counts twice.
-fn counts(doc: &Doc, lexicon: &mut Lexicon, mut show: impl FnMut(&str)) -> (TermCounts, u32) {
+fn counts(doc: &Doc, lexicon: &mut Lexicon, mut show: impl FnMut(&str, Form)) -> (TermCounts, u32) {
     let mut counts: TermCounts = Vec::with_capacity(doc.text.len() / 6);
     let mut words = 0;
     let language = Language::of(&doc.text);
     let speaker = doc.speaker.as_deref().unwrap_or_default();
     for (field, count) in [(speaker, 1), (&doc.subject, 2), (&doc.summary, 1), (&doc.text, 1)] {
         text::each_word(field, |_, word| {
-            show(word);
-            if let Some(term) = lexicon.learn(word, language) {
+            let form = lexicon.learn(word, language);
+            show(word, form);
+            if let Some(term) = form.term {
                 counts.push((term, count));
                 words += u32::from(count);
             }

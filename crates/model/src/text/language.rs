@@ -5,9 +5,9 @@
 //! stemmer leaves other scripts alone.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use foldhash::HashMap;
 use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::text::words::each_word;
@@ -28,7 +28,7 @@ const READ_BYTES_MAX: usize = 400;
 
 /// For each stop word, a bit for each language that has it.
 static LANGUAGES_OF: LazyLock<HashMap<&str, u8>> = LazyLock::new(|| {
-    let mut languages_of: HashMap<&str, u8> = HashMap::new();
+    let mut languages_of: HashMap<&str, u8> = HashMap::default();
     for language in Language::ALL {
         for word in language.stop_words().split_whitespace() {
             *languages_of.entry(word).or_default() |= 1 << language as u8;
@@ -83,9 +83,10 @@ impl Language {
         each_word(text, |_, word| {
             words += 1;
             // A single letter may be a name, a unit or a part of an address.
-            let languages = LANGUAGES_OF.get(word).filter(|_| word.len() > 1);
-            for (count, language) in counts.iter_mut().zip(Self::ALL) {
-                *count += u32::from(languages.is_some_and(|languages| language.is_in(*languages)));
+            if let Some(languages) = LANGUAGES_OF.get(word).filter(|_| word.len() > 1) {
+                for (count, language) in counts.iter_mut().zip(Self::ALL) {
+                    *count += u32::from(language.is_in(*languages));
+                }
             }
         });
         let count = |language: Self| counts[language as usize];

@@ -134,7 +134,7 @@ fn each_pair(run: &str, mut found: impl FnMut(Range<usize>, &str)) {
 }
 
 fn is_letter(c: char) -> bool {
-    c.is_alphanumeric() || is_combining_mark(c)
+    c.is_alphanumeric() || !c.is_ascii() && is_combining_mark(c)
 }
 
 fn is_apostrophe(c: char) -> bool {
@@ -155,6 +155,9 @@ fn is_han(c: char) -> bool {
 /// Whether a letter belongs to a script without spaces between words, or to one such as Korean that
 /// attaches endings to them. Tibetan is not among them: it marks the end of every syllable.
 fn is_unspaced(c: char) -> bool {
+    if c < '\u{e00}' {
+        return false;
+    }
     let is_of_script = matches!(
         c,
         '\u{e00}'..='\u{eff}' // Thai, Lao
@@ -174,17 +177,18 @@ fn is_unspaced(c: char) -> bool {
 /// Whether a character between two letters or digits joins them: "don't", "3.5", "1,000".
 fn joins(text: &str, at: usize, c: char) -> bool {
     let rest = &text[at + c.len_utf8()..];
-    let digit_before = text[..at].ends_with(|c: char| c.is_ascii_digit());
-    let next = rest.bytes().next().unwrap_or(b' ');
+    let digit_before = || text[..at].ends_with(|c: char| c.is_ascii_digit());
     match c {
-        '.' => digit_before && next.is_ascii_digit(),
+        '.' => digit_before() && rest.starts_with(|c: char| c.is_ascii_digit()),
         ',' => {
-            digit_before
+            digit_before()
                 && rest.len() >= 3
                 && rest.bytes().take(3).all(|b| b.is_ascii_digit())
                 && rest.as_bytes().get(3).is_none_or(|b| !b.is_ascii_digit())
         }
-        c if is_apostrophe(c) => rest.starts_with(|c: char| is_letter(c) && !is_unspaced(c)) && !digit_before,
+        c if is_apostrophe(c) => {
+            rest.starts_with(|c: char| is_letter(c) && !is_unspaced(c)) && !digit_before()
+        }
         _ => false,
     }
 }
