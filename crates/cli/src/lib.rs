@@ -19,6 +19,7 @@ mod environment;
 mod error;
 mod import;
 mod instructions;
+mod machine;
 mod memory_file;
 mod models;
 mod old_history;

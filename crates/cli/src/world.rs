@@ -27,6 +27,7 @@ use crate::clock::{RandomIds, SystemClock};
 use crate::config::{Config, StrategyKeys};
 use crate::contexts;
 use crate::error::{Failure, Hinted as _, name};
+use crate::machine;
 use crate::models;
 use crate::old_history;
 use crate::private;
@@ -42,6 +43,9 @@ const READING_TIME: Duration = Duration::from_secs(15);
 
 /// Default time limit of a shutdown.
 const SHUTDOWN: Duration = Duration::from_secs(10);
+
+/// The rows of recently used owners may take one in so many bytes of the memory.
+const HOT_PART: usize = 8;
 
 /// Opens the index in a folder for vectors of a model. The binary passes this function, so that only the binary links LanceDB.
 pub type OpenIndex = fn(&Path, EmbedderId) -> Result<Arc<dyn Index>, IndexError>;
@@ -248,13 +252,22 @@ fn of_strategy(keys: &StrategyKeys) -> (String, background::StrategySettings) {
     (keys.name.clone(), settings)
 }
 
+/// Memory for the rows of recently used owners, in bytes.
+fn hot_bytes(mebibytes: usize) -> usize {
+    if mebibytes > 0 {
+        return mebibytes << 20;
+    }
+    let of_machine = machine::memory_bytes().unwrap_or_default() / HOT_PART;
+    of_machine.max(MemorySettings::default().hot_bytes_max)
+}
+
 fn settings(config: &Config, asks_only: bool) -> Result<MemorySettings, Failure> {
     Ok(MemorySettings {
         zone: zone(config)?,
         gap_minutes: config.memory.gap_minutes,
         messages_max: config.memory.messages_max,
         tokens_max: config.memory.tokens_max,
-        hot_bytes_max: config.search.hot_mebibytes_max << 20,
+        hot_bytes_max: hot_bytes(config.search.hot_mebibytes_max),
         hot_rows_max: config.search.hot_rows_max,
         workers: config.tasks.workers,
         attempts_max: config.tasks.attempts_max,

@@ -241,24 +241,27 @@ impl Reading {
         &self.generation.current
     }
 
-    pub(crate) async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError> {
+    /// All rows of an owner; none if there are more than that many.
+    pub(crate) async fn load(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        rows_max: usize,
+    ) -> Result<Option<Vec<Doc>>, IndexError> {
         let generation = &self.generation;
-        let count = async {
-            let scanner = generation.table.scan(is_owner(scope, owner), &[OWNER]);
+        let load = async {
+            let scanner = generation.table.scan(is_owner(scope, owner), &rows::READ);
             let mut batches = scanner.map_err(judge)?.try_into_stream().await.map_err(judge)?;
-            let mut rows = 0;
+            let mut docs = Vec::new();
             while let Some(batch) = batches.try_next().await.map_err(judge)? {
-                rows += batch.num_rows();
+                if docs.len() + batch.num_rows() > rows_max {
+                    return Ok(None);
+                }
+                rows::from_batch(&batch, scope, owner, &mut docs)?;
             }
-            Ok(rows)
+            Ok(Some(docs))
         };
-        generation.met(count).await
-    }
-
-    pub(crate) async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
-        let generation = &self.generation;
-        let scanner = generation.table.scan(is_owner(scope, owner), &rows::READ);
-        generation.met(generation.rows_of(scanner, scope, owner)).await
+        generation.met(load).await
     }
 
     /// One read for each owner: a row's record does not name its owner.

@@ -278,18 +278,17 @@ impl Index for LanceIndex {
         generation.apply(add, remove).await
     }
 
-    async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError> {
-        match self.shared.reading().await? {
-            Some((reading, _)) => reading.count(scope, owner).await,
-            None => Ok(0),
-        }
-    }
-
-    async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
-        match self.shared.reading().await? {
-            Some((reading, same_model)) => Ok(comparable(reading.load(scope, owner).await?, same_model)),
-            None => Ok(Vec::new()),
-        }
+    async fn load_up_to(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        rows_max: usize,
+    ) -> Result<Option<Vec<Doc>>, IndexError> {
+        let Some((reading, same_model)) = self.shared.reading().await? else {
+            return Ok(Some(Vec::new()));
+        };
+        let docs = reading.load(scope, owner, rows_max).await?;
+        Ok(docs.map(|docs| comparable(docs, same_model)))
     }
 
     async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {

@@ -88,11 +88,19 @@ pub trait Index: Send + Sync + std::fmt::Debug {
     /// Adds rows and removes rows, removals first; afterwards both show in every read. `remove` must name every row
     /// that `add` replaces.
     async fn apply(&self, add: &[Doc], remove: &[DocKey]) -> Result<(), IndexError>;
-    /// Number of an owner's rows.
-    async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError>;
     /// All rows of an owner, with vectors; the cost depends on the owner's rows, not on the size of the
     /// index.
-    async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError>;
+    async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
+        let rows = self.load_up_to(scope, owner, usize::MAX).await?;
+        Ok(rows.unwrap_or_default())
+    }
+    /// The same; none if there are more than that many rows.
+    async fn load_up_to(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        rows_max: usize,
+    ) -> Result<Option<Vec<Doc>>, IndexError>;
     /// The existing rows with these keys, with vectors.
     async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError>;
     /// The best rows of an owner by BM25 and by cosine, each once, unindexed rows included.

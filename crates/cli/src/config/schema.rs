@@ -175,7 +175,8 @@ sections! {
 
     /// Part of the index that stays in memory.
     struct Search {
-        hot_mebibytes_max: usize = engine().hot_bytes_max >> 20,
+        /// Memory for the rows of recently used owners; 0: an eighth of the machine's, 256 at least.
+        hot_mebibytes_max: usize,
         hot_rows_max: usize = engine().hot_rows_max,
     }
 
@@ -321,4 +322,3 @@ pub(crate) enum RerankProvider {
     /// An HTTP endpoint.
     Http,
 }
-

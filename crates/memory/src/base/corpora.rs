@@ -62,18 +62,17 @@ impl Corpora {
 
     /// An owner's rows, loaded if they are not cached.
     pub(crate) async fn view(&self, scope: &Scope, owner: &Owner) -> Result<CorpusView, EngineError> {
-        // The facts of all projects have no rows of their own.
-        if !self.cache.is_hot(scope, owner) && *scope != Scope::all_projects(&scope.app) {
-            let rows = self.index.count(scope, owner).await?;
-            if rows > self.rows_max {
-                return Ok(CorpusView::Large);
-            }
-        }
         let mut loads = 0;
         loop {
-            let hot = self.cache.slot(scope, owner);
+            let Some(hot) = self.cache.slot(scope, owner) else {
+                return Ok(CorpusView::Large);
+            };
             // Boxed: nearly always the rows are cached, so the futures of all use cases stay small.
-            hot.loaded(Box::pin(self.load(scope, &hot))).await?;
+            let fits = hot.loaded(Box::pin(self.load(scope, &hot))).await?;
+            if !fits {
+                self.cache.drop_slot(scope, &hot, true);
+                return Ok(CorpusView::Large);
+            }
             loads += 1;
             if self.cache.is_current(scope, &hot) || loads == LOADS_MAX {
                 self.cache.shrink(&hot);
@@ -106,8 +105,8 @@ impl Corpora {
     }
 
     /// Reads the buffered messages and the pending rows before the index: rows that leave both are in the index
-    /// already.
-    async fn load(&self, scope: &Scope, hot: &Hot) -> Result<(), EngineError> {
+    /// already. False if the index has more rows than the cache takes.
+    async fn load(&self, scope: &Scope, hot: &Hot) -> Result<bool, EngineError> {
         loop {
             let on_their_way = self.cache.on_their_way(scope, hot.owner());
             let tail = self.transcripts.tail(scope, hot.owner()).await?;
@@ -116,7 +115,11 @@ impl Corpora {
                 let facts = self.file_changes.facts(&scope.app, hot.owner()).await?;
                 self.get(facts).await?
             } else {
-                self.index.load(scope, hot.owner()).await?
+                let rows = self.index.load_up_to(scope, hot.owner(), self.rows_max);
+                let Some(docs) = rows.await? else {
+                    return Ok(false);
+                };
+                docs
             };
             tracing::debug!(rows = docs.len(), "read an owner's rows");
             docs.extend(on_their_way.iter().flat_map(|rows| rows.to_vec()));
@@ -130,7 +133,7 @@ impl Corpora {
             }
             let buffered = self.buffered_rows(hot.owner(), &tail).await;
             if hot.fill(docs, buffered).await? {
-                return Ok(());
+                return Ok(true);
             }
         }
     }

@@ -75,6 +75,42 @@ async fn every_acknowledged_message_is_found_for_uncached_large_owners() {
     under_load(64 << 20, 0).await;
 }
 
+/// An owner that is too large for the cache is known as such until something is deleted.
+#[tokio::test]
+async fn an_owner_that_is_too_large_is_read_once_for_it() {
+    let mut stage = Stage::default();
+    stage.settings.hot_rows_max = 3;
+    let (slow, engine) = stage.open_slow().await;
+    let (kept, gone) = (session("kept"), session("gone"));
+    for (key, text) in [(&kept, "It was a banjo"), (&gone, "It was a bagpipe")] {
+        say(&engine, key, "ann", 0, text).await;
+        engine.flush(flush(key)).await.expect("it cuts");
+    }
+    engine.settle().await.expect("it settles");
+    assert_eq!(turns(&engine, "ann", "It was a").await.len(), 2);
+
+    slow.arm(At::Load);
+    let found = tokio::select! {
+        biased;
+        () = slow.called() => panic!("all rows are read again"),
+        found = turns(&engine, "ann", "It was a") => found,
+    };
+    assert_eq!(found.len(), 2);
+
+    // The deletion reads the rows itself; then a search tries again.
+    slow.let_go();
+    let forgot = engine.forget(memory::Forget::Session(gone)).await;
+    forgot.expect("it forgets");
+    slow.called().await;
+    slow.arm(At::Load);
+    let found = tokio::select! {
+        biased;
+        () = slow.called() => "read again",
+        _ = turns(&engine, "ann", "It was a") => "still too large",
+    };
+    assert_eq!(found, "read again");
+}
+
 /// Changes an owner's memory while its rows are loading, and checks the searches during and after that.
 async fn during_a_load(at: At) {
     let stage = Stage::default();

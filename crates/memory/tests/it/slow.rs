@@ -91,12 +91,14 @@ impl Index for Slow {
         self.turnstile.pass(At::Apply).await;
         self.inner.apply(add, remove).await
     }
-    async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError> {
-        self.inner.count(scope, owner).await
-    }
-    async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
+    async fn load_up_to(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        rows_max: usize,
+    ) -> Result<Option<Vec<Doc>>, IndexError> {
         self.turnstile.pass(At::Load).await;
-        let rows = self.inner.load(scope, owner).await;
+        let rows = self.inner.load_up_to(scope, owner, rows_max).await;
         self.turnstile.pass(At::Loaded).await;
         rows
     }

@@ -187,14 +187,14 @@ impl Index for Faulty<dyn Index> {
             .call("apply", self.inner.apply(add, remove), no_index)
             .await
     }
-    async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError> {
+    async fn load_up_to(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        rows_max: usize,
+    ) -> Result<Option<Vec<Doc>>, IndexError> {
         self.faults
-            .call("count", self.inner.count(scope, owner), no_index)
-            .await
-    }
-    async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
-        self.faults
-            .call("load", self.inner.load(scope, owner), no_index)
+            .call("load", self.inner.load_up_to(scope, owner, rows_max), no_index)
             .await
     }
     async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {

@@ -221,12 +221,14 @@ impl Index for MemoryIndex {
         Ok(())
     }
 
-    async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError> {
-        Ok(self.serving()?.live.of_owner(scope, owner).count())
-    }
-
-    async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
-        Ok(self.serving()?.live.of_owner(scope, owner).cloned().collect())
+    async fn load_up_to(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        rows_max: usize,
+    ) -> Result<Option<Vec<Doc>>, IndexError> {
+        let docs: Vec<Doc> = self.serving()?.live.of_owner(scope, owner).cloned().collect();
+        Ok(Some(docs).filter(|docs| docs.len() <= rows_max))
     }
 
     async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {

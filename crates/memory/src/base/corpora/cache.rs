@@ -5,16 +5,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use model::{AppId, Doc, DocId, Message, Owner, Scope, SessionId, SessionKey};
 use parking_lot::Mutex;
 
 use super::hot::{AcceptedMessages, Hot, RowsChange, speaks_in};
 
+/// The part of the cache that is dropped at once: one in so many bytes.
+const DROPPED_PART: usize = 8;
+
 /// The cached owners.
 #[derive(Debug)]
 pub(crate) struct CorpusCache {
     slots: Mutex<Slots>,
+    /// Estimated size of the rows of all owners, in bytes.
+    bytes: Arc<AtomicUsize>,
     bytes_max: usize,
 }
 
@@ -36,6 +42,8 @@ struct ScopeSlots {
     speakers: BTreeMap<SessionId, BTreeSet<Owner>>,
     /// Owners of which nobody knows the sessions yet, since their rows load.
     loading: BTreeSet<Owner>,
+    /// Owners that had more rows than the cache takes.
+    large: BTreeSet<Owner>,
 }
 
 #[derive(Debug)]
@@ -100,6 +108,7 @@ impl CorpusCache {
     pub(crate) fn new(bytes_max: usize) -> Self {
         Self {
             slots: Mutex::default(),
+            bytes: Arc::default(),
             bytes_max,
         }
     }
@@ -127,7 +136,7 @@ impl CorpusCache {
                 self.add_speaker(scope, hot.owner(), [added.session.session.clone()]);
             }
             if !hot.change(RowsChange::Buffered(added.clone())) {
-                self.drop_slot(scope, &hot);
+                self.drop_slot(scope, &hot, false);
             }
         }
     }
@@ -194,11 +203,6 @@ impl CorpusCache {
         slots.scopes.get(scope)?.get(owner)
     }
 
-    /// Whether an owner is cached or loading.
-    pub(crate) fn is_hot(&self, scope: &Scope, owner: &Owner) -> bool {
-        self.at_hand(scope, owner).is_some()
-    }
-
     /// Drops all owners of a scope: their rows are outdated.
     pub(crate) fn let_go(&self, scope: &Scope) {
         let mut slots = self.slots.lock();
@@ -219,21 +223,31 @@ impl CorpusCache {
         slots.scopes.clear();
     }
 
-    pub(super) fn slot(&self, scope: &Scope, owner: &Owner) -> Arc<Hot> {
+    /// The owner's rows, to be loaded if they are new; none if they were too many.
+    pub(super) fn slot(&self, scope: &Scope, owner: &Owner) -> Option<Arc<Hot>> {
         let mut slots = self.slots.lock();
         slots.uses += 1;
         let used = slots.uses;
-        let ScopeSlots { owners, loading, .. } = slots.scopes.entry(scope.clone()).or_default();
+        let of_scope = slots.scopes.entry(scope.clone()).or_default();
+        let ScopeSlots {
+            owners,
+            loading,
+            large,
+            ..
+        } = of_scope;
+        if large.contains(owner) {
+            return None;
+        }
         let slot = owners.entry(owner.clone()).or_insert_with(|| {
             loading.insert(owner.clone());
             Slot {
-                hot: Arc::new(Hot::new(owner.clone())),
+                hot: Arc::new(Hot::new(owner.clone(), self.bytes.clone())),
                 used,
                 sessions: BTreeSet::new(),
             }
         });
         slot.used = used;
-        slot.hot.clone()
+        Some(slot.hot.clone())
     }
 
     pub(super) fn is_current(&self, scope: &Scope, hot: &Arc<Hot>) -> bool {
@@ -242,38 +256,44 @@ impl CorpusCache {
         cached.is_some_and(|cached| Arc::ptr_eq(&cached, hot))
     }
 
-    fn drop_slot(&self, scope: &Scope, hot: &Arc<Hot>) {
+    /// Drops an owner; if it has too many rows, it is remembered until the scope is dropped.
+    pub(super) fn drop_slot(&self, scope: &Scope, hot: &Arc<Hot>, is_large: bool) {
         if self.is_current(scope, hot)
-            && let Some(owners) = self.slots.lock().scopes.get_mut(scope)
+            && let Some(of_scope) = self.slots.lock().scopes.get_mut(scope)
         {
-            owners.remove(hot.owner());
+            of_scope.remove(hot.owner());
+            of_scope.large.extend(is_large.then(|| hot.owner().clone()));
         }
     }
 
-    /// Drops the least recently used owners until the rest fits; never the one in use.
+    /// Drops the least recently used owners if all together are too large, a part of them at once, since each is looked
+    /// at; never the one in use.
     pub(super) fn shrink(&self, in_use: &Arc<Hot>) {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        if bytes <= self.bytes_max {
+            return;
+        }
+        let mut over = bytes - (self.bytes_max - self.bytes_max / DROPPED_PART);
+        // Lives longer than the lock: rows are freed without it.
+        let mut idle = Vec::new();
         let mut slots = self.slots.lock();
-        let all = slots
-            .scopes
-            .values()
-            .flat_map(|of_scope| of_scope.owners.values());
-        let mut bytes: usize = all.map(|slot| slot.hot.bytes()).sum();
-        while bytes > self.bytes_max {
-            let all = slots
-                .scopes
-                .iter()
-                .flat_map(|(scope, of_scope)| of_scope.owners.iter().map(move |one| (scope, one)));
-            // A slot without a size is loading, and its caller waits for it.
-            let idle = all.filter(|(_, (_, slot))| slot.hot.bytes() > 0 && !Arc::ptr_eq(&slot.hot, in_use));
-            let oldest = idle.min_by_key(|(_, (_, slot))| slot.used);
-            let Some((scope, (owner, slot))) = oldest else {
-                return;
-            };
-            bytes -= slot.hot.bytes().min(bytes);
-            let (scope, owner) = (scope.clone(), owner.clone());
-            if let Some(of_scope) = slots.scopes.get_mut(&scope) {
-                of_scope.remove(&owner);
+        for (scope, of_scope) in &slots.scopes {
+            for slot in of_scope.owners.values() {
+                // A slot without a size is loading, and its caller waits for it.
+                if slot.hot.bytes() > 0 && !Arc::ptr_eq(&slot.hot, in_use) {
+                    idle.push((slot.used, scope.clone(), slot.hot.clone()));
+                }
             }
+        }
+        idle.sort_unstable_by_key(|(used, ..)| *used);
+        for (_, scope, hot) in &idle {
+            if over == 0 {
+                return;
+            }
+            if let Some(of_scope) = slots.scopes.get_mut(scope) {
+                of_scope.remove(hot.owner());
+            }
+            over = over.saturating_sub(hot.bytes());
         }
     }
 

@@ -26,10 +26,13 @@ const ROWS_INLINE_MAX: usize = 200;
 pub(crate) struct Hot {
     owner: Owner,
     state: RwLock<HotState>,
-    load: OnceCell<()>,
+    /// Whether the rows fit into the cache.
+    load: OnceCell<bool>,
     /// The sessions in which the owner spoke, as loaded.
     sessions: OnceLock<BTreeSet<SessionId>>,
     bytes: AtomicUsize,
+    /// Size of the rows of all owners; this owner's are part of it until they are dropped.
+    all_bytes: Arc<AtomicUsize>,
     /// Estimated size from which the rows are measured again, in bytes.
     bytes_count_at: AtomicUsize,
 }
@@ -80,13 +83,14 @@ pub(crate) enum RowsChange {
 }
 
 impl Hot {
-    pub(super) fn new(owner: Owner) -> Self {
+    pub(super) fn new(owner: Owner, all_bytes: Arc<AtomicUsize>) -> Self {
         Self {
             owner,
             state: RwLock::new(HotState::Loading(Vec::new())),
             load: OnceCell::new(),
             sessions: OnceLock::new(),
             bytes: AtomicUsize::new(0),
+            all_bytes,
             bytes_count_at: AtomicUsize::new(0),
         }
     }
@@ -102,7 +106,7 @@ impl Hot {
 
     #[cfg(test)]
     pub(super) fn set_bytes(&self, bytes: usize) {
-        self.bytes.store(bytes, Ordering::Relaxed);
+        self.resize(bytes);
     }
 
     /// Reads the rows; an empty corpus while they load.
@@ -159,7 +163,8 @@ impl Hot {
                 true
             }
             HotState::Ready(rows) => {
-                let bytes = self.bytes.fetch_add(change.bytes(), Ordering::Relaxed);
+                let bytes = self.bytes.load(Ordering::Relaxed);
+                self.resize(bytes + change.bytes());
                 let follows = rows.follow(&self.owner, change);
                 if bytes > self.bytes_count_at.load(Ordering::Relaxed) {
                     self.count_bytes(rows);
@@ -169,11 +174,11 @@ impl Hot {
         }
     }
 
-    /// Waits until the rows are loaded; `load` fills them in if no other caller does.
+    /// Waits until the rows are loaded; `load` fills them in if no other caller does. False if they are too many.
     pub(super) async fn loaded(
         &self,
-        load: impl Future<Output = Result<(), EngineError>>,
-    ) -> Result<(), EngineError> {
+        load: impl Future<Output = Result<bool, EngineError>>,
+    ) -> Result<bool, EngineError> {
         self.load.get_or_try_init(|| load).await.copied()
     }
 
@@ -205,10 +210,24 @@ impl Hot {
         Ok(follows)
     }
 
+    /// Only with the lock of the state, or before others have it.
+    fn resize(&self, bytes: usize) {
+        let before = self.bytes.swap(bytes, Ordering::Relaxed);
+        // Wraps around where the size falls, as the sum does.
+        self.all_bytes
+            .fetch_add(bytes.wrapping_sub(before), Ordering::Relaxed);
+    }
+
     fn count_bytes(&self, rows: &Rows) {
         let bytes = rows.bytes().max(1);
-        self.bytes.store(bytes, Ordering::Relaxed);
+        self.resize(bytes);
         self.bytes_count_at.store(bytes + bytes / 8, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Hot {
+    fn drop(&mut self) {
+        self.resize(0);
     }
 }
 

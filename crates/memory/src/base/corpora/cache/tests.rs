@@ -1,16 +1,44 @@
 //! Cached owners: which are dropped, and when.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use model::{
-    Content, Message, MessageId, Name, Owner, Role, Scope, SessionId, SessionKey, TURN_BYTES_MAX, Timestamp,
+    Content, Doc, Message, MessageId, Name, Owner, Role, Scope, SessionId, SessionKey, TURN_BYTES_MAX,
+    Timestamp,
 };
 
-use super::super::hot::RowsChange;
+use super::super::hot::{Hot, RowsChange};
 use super::{AcceptedMessages, CorpusCache};
 
 fn owner(n: usize) -> Owner {
     Owner::user(Name::parse(&format!("u{n}")).expect("a proper name"))
+}
+
+fn slot_of(corpora: &CorpusCache, n: usize) -> Arc<Hot> {
+    let slot = corpora.slot(&Scope::default(), &owner(n));
+    slot.expect("it was never too large")
+}
+
+fn session(id: &str) -> SessionKey {
+    SessionKey {
+        scope: Scope::default(),
+        session: SessionId::new(id),
+    }
+}
+
+fn said(text: &str, by: &Owner) -> Message {
+    Message {
+        id: MessageId::new("m"),
+        session: session("s"),
+        sender: by.id.clone(),
+        sender_name: None,
+        role: Role::User,
+        time: Timestamp::default(),
+        content: Content::Text(text.to_owned()).into(),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+    }
 }
 
 #[test]
@@ -18,24 +46,49 @@ fn the_least_recently_used_go_first_and_never_the_one_in_use() {
     let corpora = CorpusCache::new(250);
     let scope = Scope::default();
     for n in 0..4 {
-        corpora.slot(&scope, &owner(n)).set_bytes(100);
+        slot_of(&corpora, n).set_bytes(100);
     }
     // It is used again, so the second is now the oldest.
-    let in_use = corpora.slot(&scope, &owner(0));
+    let in_use = slot_of(&corpora, 0);
     corpora.shrink(&in_use);
-    let hot: Vec<bool> = (0..4).map(|n| corpora.is_hot(&scope, &owner(n))).collect();
+    let hot: Vec<bool> = (0..4)
+        .map(|n| corpora.at_hand(&scope, &owner(n)).is_some())
+        .collect();
     assert_eq!(hot, [true, false, false, true]);
     in_use.set_bytes(1_000);
     corpora.shrink(&in_use);
-    assert!(corpora.is_hot(&scope, &owner(0)) && !corpora.is_hot(&scope, &owner(3)));
+    assert!(corpora.at_hand(&scope, &owner(0)).is_some() && corpora.at_hand(&scope, &owner(3)).is_none());
+}
+
+#[test]
+fn what_is_dropped_is_counted_no_more() {
+    let corpora = CorpusCache::new(300);
+    let in_use = slot_of(&corpora, 0);
+    for n in 1..200 {
+        let next = slot_of(&corpora, n);
+        next.set_bytes(100);
+        next.set_bytes(50);
+        corpora.shrink(&in_use);
+    }
+    let hot = (0..200).filter(|n| corpora.at_hand(&Scope::default(), &owner(*n)).is_some());
+    let bytes = corpora.bytes.load(Ordering::Relaxed);
+    assert!((200..=300).contains(&bytes), "{bytes}");
+    assert_eq!(
+        hot.count(),
+        1 + bytes / 50,
+        "those of 50 bytes, and the one in use without any"
+    );
+    corpora.let_all_go();
+    drop(in_use);
+    assert_eq!(corpora.bytes.load(Ordering::Relaxed), 0);
 }
 
 #[test]
 fn an_owner_that_is_loading_stays() {
     let corpora = CorpusCache::new(1);
     let scope = Scope::default();
-    let loading = corpora.slot(&scope, &owner(1));
-    let in_use = corpora.slot(&scope, &owner(2));
+    let loading = slot_of(&corpora, 1);
+    let in_use = slot_of(&corpora, 2);
     in_use.set_bytes(500);
     corpora.shrink(&in_use);
     assert!(corpora.is_current(&scope, &loading));
@@ -46,33 +99,39 @@ fn dropping_owners_invalidates_earlier_tickets() {
     let corpora = CorpusCache::new(1);
     let scope = Scope::default();
     let ticket = corpora.ticket();
-    let slot = corpora.slot(&scope, &owner(1));
+    let slot = slot_of(&corpora, 1);
     assert_eq!(corpora.ticket(), ticket, "being used is no reason");
     corpora.let_go(&scope);
     assert_ne!(corpora.ticket(), ticket);
     assert!(!corpora.is_current(&scope, &slot));
-    let again = corpora.slot(&scope, &owner(1));
+    let again = slot_of(&corpora, 1);
     assert!(!Arc::ptr_eq(&slot, &again));
+}
+
+#[tokio::test]
+async fn a_message_concerns_those_who_speak_in_its_session_and_those_who_load() {
+    let corpora = CorpusCache::new(usize::MAX);
+    let session = session("s");
+    let [speaker, other, loading] = [0, 1, 2].map(|n| slot_of(&corpora, n));
+    let own = Doc::of_message(&said("tea", speaker.owner()), speaker.owner());
+    assert!(speaker.fill(vec![own], Vec::new()).await.expect("fills"));
+    assert!(other.fill(Vec::new(), Vec::new()).await.expect("fills"));
+    let concerned = |speakers: &[usize]| {
+        let speakers = speakers.iter().map(|n| owner(*n)).collect();
+        let hot = corpora.concerned(&session, &speakers);
+        hot.iter().map(|hot| hot.owner().clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(concerned(&[]), [owner(0), owner(2)]);
+    assert_eq!(concerned(&[1, 7]), [owner(0), owner(1), owner(2)]);
+    assert!(loading.fill(Vec::new(), Vec::new()).await.expect("fills"));
+    assert_eq!(concerned(&[]), [owner(0)]);
 }
 
 #[test]
 fn accepted_messages_count_by_their_text() {
-    let session = SessionKey {
-        scope: Scope::default(),
-        session: SessionId::new("s"),
-    };
+    let session = session("s");
     let bytes = |text: &str| {
-        let message = Message {
-            id: MessageId::new("m"),
-            session: session.clone(),
-            sender: Name::parse("ann").expect("a name"),
-            sender_name: None,
-            role: Role::User,
-            time: Timestamp::default(),
-            content: Content::Text(text.to_owned()).into(),
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-        };
+        let message = said(text, &owner(0));
         let added = AcceptedMessages {
             session: session.clone(),
             speakers: [Owner::user(message.sender.clone())].into(),
