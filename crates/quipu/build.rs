@@ -1,6 +1,6 @@
-//! Linking the binary: bounds for the memory that the allocator keeps, and the code that runs in one place.
+//! Linking the binary: what the allocator keeps, and the code that runs in one place.
 //!
-//! Owns: the flags of `docs/decisions/0009-what-the-process-keeps.md`. Never: what the binary does.
+//! Owns: the flags of `docs/decisions/0009-what-the-process-keeps.md` and `0050-jemalloc.md`. Never: what the binary does.
 #![expect(clippy::print_stdout, reason = "this is how a build script speaks")]
 
 use std::env;
@@ -11,7 +11,7 @@ fn main() {
     println!("cargo::rerun-if-changed=link-order.txt");
     cc::Build::new()
         .file("src/allocator.c")
-        // No code calls it: it runs before `main`.
+        // No Rust code names it: the allocator reads it before `main`.
         .link_lib_modifier("+whole-archive")
         .compile("allocator");
     let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo says where the package is");

