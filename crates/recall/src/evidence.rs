@@ -30,8 +30,6 @@ pub(crate) struct Evidence {
     /// By place.
     pub(crate) near: Vec<f32>,
     /// By sitting.
-    pub(crate) sitting_keyword: Vec<f32>,
-    /// By sitting.
     pub(crate) sitting_vector: Vec<f32>,
 }
 
@@ -111,7 +109,6 @@ impl Evidence {
         weights: &Weights,
     ) {
         self.near = vec![0.0; lineup.turns.len()];
-        self.sitting_keyword = vec![0.0; lineup.sittings.len()];
         let of_sitting = |sitting: &Range<usize>| {
             let turns = lineup.turns[sitting.clone()].iter();
             best_mean::<SITTING_BEST>(turns.map(|slot| self.vector[*slot as usize]))
@@ -125,15 +122,11 @@ impl Evidence {
             .collect();
         let near = Near::new(lineup, &lengths);
         let around = near.lengths(lineup, &lengths);
-        let sitting_lengths = lineup.sittings.iter();
-        let sitting_lengths: Vec<f32> = sitting_lengths.map(|s| lengths[s.clone()].iter().sum()).collect();
-        // Means of all turns, ranked or not.
+        // The mean of all turns, ranked or not.
         let turns = corpus.postings(RowKind::Turn);
         let words = turns.words() as f32;
-        let around_mean = mean(words + corpus.turns.near_words(), turns.rows());
-        let sitting_mean = mean(words, corpus.turns.sittings());
+        let around_mean = ((words + corpus.turns.near_words()) / turns.rows().max(1) as f32).max(1.0);
         let mut in_near = TermTally::new(lineup.turns.len());
-        let mut in_sitting = TermTally::new(lineup.sittings.len());
         for wanted in &question.wanted {
             let Some(term) = wanted.term else { continue };
             for posting in turns.of(term) {
@@ -144,24 +137,13 @@ impl Evidence {
                 for (other, weight) in near.neighbourhood(lineup, at) {
                     in_near.add(other, count * weight);
                 }
-                in_sitting.add(lineup.sitting_of[at] as usize, count);
             }
             in_near.empty(|at, count| {
                 let relative = around[at] / around_mean;
                 self.near[at] += wanted.share * saturate(count, relative, weights.k1, weights.b);
             });
-            in_sitting.empty(|of, count| {
-                let relative = sitting_lengths[of] / sitting_mean;
-                self.sitting_keyword[of] +=
-                    wanted.share * saturate(count, relative, weights.k1, weights.sitting_b);
-            });
         }
     }
-}
-
-/// A mean length in words; never 0.
-fn mean(words: f32, count: usize) -> f32 {
-    (words / count.max(1) as f32).max(1.0)
 }
 
 /// The share of a term's weight for `count` occurrences in a text of that length, as in BM25.

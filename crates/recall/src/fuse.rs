@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Role, Timestamp};
+use model::Timestamp;
 
 use crate::corpus::Corpus;
 use crate::evidence::{Evidence, best_mean};
@@ -27,8 +27,6 @@ const TOLD_OVER: f32 = 0.9;
 const FRESH_DAYS: f32 = 180.0;
 /// As [`FRESH_DAYS`], for a question without a subject.
 const NEW_DAYS: f32 = 30.0;
-/// Number of words that give a text half of the maximum substance.
-const HALF_SAID_WORDS: f32 = 12.0;
 
 /// Superseded turns, with the later turn that superseded each.
 pub(crate) type LaterTurns = BTreeMap<Slot, Slot>;
@@ -122,29 +120,20 @@ impl Fusion<'_> {
     fn context(&self, place: usize) -> f32 {
         let sitting = self.lineup.sitting_of[place] as usize;
         self.weights.near * self.evidence.near[place]
-            + self.weights.sitting_keyword * self.evidence.sitting_keyword[sitting]
             + self.weights.sitting_vector * self.evidence.sitting_vector[sitting]
     }
 
     /// An entry's own evidence, where a turn has that of its context.
     fn own_context(&self, slot: Slot) -> f32 {
         let at = slot as usize;
-        (self.weights.near + self.weights.sitting_keyword) * self.evidence.keyword[at]
-            + self.weights.sitting_vector * self.evidence.vector[at]
+        self.weights.near * self.evidence.keyword[at] + self.weights.sitting_vector * self.evidence.vector[at]
     }
 
     /// Evidence of a row apart from its words: its time, and whether it can be an answer.
     fn looks(&self, row: &Row) -> f32 {
         let urgency = if self.question.about_now { 5.0 } else { 1.0 };
-        let (time, says) = if self.question.is_open {
-            (0.0, self.weights.substance * substance(row))
-        } else {
-            (
-                self.weights.time * self.question.time_fit(row).unwrap_or(0.0),
-                0.0,
-            )
-        };
-        time + says
+        let fit = self.question.time_fit(row).filter(|_| !self.question.is_open);
+        self.weights.time * fit.unwrap_or(0.0)
             + self.weights.answer * self.question.answered(row)
             + self.weights.fresh * urgency * self.recency(row, FRESH_DAYS)
     }
@@ -277,16 +266,4 @@ impl Fusion<'_> {
 /// Makes the later row at least as strong as the earlier one: of equals the later comes first.
 fn go_before(strengths: &mut [f32], new: Slot, old: Slot) {
     strengths[new as usize] = strengths[new as usize].max(strengths[old as usize]);
-}
-
-/// Substance of a row, independent of its subject: 0 to 1. A question has little, and so has a
-/// short answer.
-fn substance(row: &Row) -> f32 {
-    let words = row.words as f32;
-    let own = if row.doc.role.is_none_or(|role| role == Role::User) {
-        1.0
-    } else {
-        0.6
-    };
-    words / (words + HALF_SAID_WORDS) * (1.0 - row.traits.asks) * own
 }

@@ -195,7 +195,7 @@ impl Ranker<'_> {
         };
         if let Some(place) = lineup.place(slot) {
             let sitting = lineup.sitting_of[place] as usize;
-            why.session = evidence.sitting_keyword[sitting].max(evidence.sitting_vector[sitting]);
+            why.session = evidence.sitting_vector[sitting];
             why.neighbours = evidence.near[place];
         }
         if self.keywords {

@@ -37,8 +37,6 @@ pub(crate) struct Turns {
     sessions: BTreeMap<Option<SessionId>, Vec<Slot>>,
     /// By slot, the turn before and the turn after in the same sitting.
     neighbours: Vec<(Option<Slot>, Option<Slot>)>,
-    /// Number of pauses between the sittings of a session.
-    pauses: usize,
     /// Sum of what the turns of each neighbourhood count for each other, in 256ths of a word.
     near: u64,
 }
@@ -65,16 +63,14 @@ impl Turns {
         let start = at.saturating_sub(REACH);
         let rest = list.len() - at - usize::from(!is_added);
         let end = at + rest.min(REACH);
-        let (old_pauses, old_near) = sums(&list[start..end + usize::from(!is_added)], rows);
+        let old = near_sum(&list[start..end + usize::from(!is_added)], rows);
         if is_added {
             list.insert(at, slot);
         } else {
             list.remove(at);
         }
         let changed = start..end + usize::from(is_added);
-        let (new_pauses, new_near) = sums(&list[changed.clone()], rows);
-        self.pauses = self.pauses + new_pauses - old_pauses;
-        self.near = self.near + new_near - old_near;
+        self.near = self.near + near_sum(&list[changed.clone()], rows) - old;
         for at in changed {
             let before = at.checked_sub(1).map(|before| list[before]);
             let after = list.get(at + 1).copied();
@@ -103,11 +99,6 @@ impl Turns {
         self.neighbours[slot as usize].1
     }
 
-    /// Number of sittings.
-    pub(crate) fn sittings(&self) -> usize {
-        self.sessions.len() + self.pauses
-    }
-
     /// Sum of the words that all turns have near them, weighted by distance.
     pub(crate) fn near_words(&self) -> f32 {
         self.near as f32 / 256.0
@@ -118,17 +109,16 @@ impl Turns {
     }
 }
 
-/// Number of pauses between turns of one session, and the sum of what the turns count for each other.
+/// The sum of what turns of one session count for each other.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a weight is 0 to 1"
 )]
-fn sums(turns: &[Slot], rows: &Rows) -> (usize, u64) {
+fn near_sum(turns: &[Slot], rows: &Rows) -> u64 {
     let words = |slot: Slot| row(rows, slot).words;
-    let (mut sittings, mut near) = (0_usize, 0);
+    let mut near = 0;
     for sitting in turns.chunk_by(|one, next| !is_pause(rows, *one, *next)) {
-        sittings += 1;
         for (at, slot) in sitting.iter().enumerate() {
             let mut lengths = [0.0; REACH + 1];
             let next = sitting.len().min(at + REACH + 1);
@@ -140,7 +130,7 @@ fn sums(turns: &[Slot], rows: &Rows) -> (usize, u64) {
             }
         }
     }
-    (sittings.saturating_sub(1), near)
+    near
 }
 
 fn is_pause(rows: &Rows, one: Slot, next: Slot) -> bool {

@@ -32,14 +32,10 @@ weights! {
     k1 = 1.2,
     /// How much a row's length lowers the weight of a term in it (BM25).
     b = 0.2,
-    /// As `b`, for sittings.
-    sitting_b = 0.7,
     /// A row's own words.
     keyword = 0.65,
     /// The words of a turn and its neighbours together.
-    near = 1.05,
-    /// The words of the whole sitting.
-    sitting_keyword = 0.1,
+    near = 1.15,
     /// A row's own vector.
     vector = 0.29,
     /// Deviations above the mean cosine that are full evidence.
@@ -62,8 +58,6 @@ weights! {
     empty = 0.6,
     /// Fit of the time, if the question has no subject.
     moment = 4.0,
-    /// Substance of a row, if the question has no words to search for.
-    substance = 0.5,
     /// Evidence of a memory for its source messages.
     memory = 0.25,
     /// The share of its strength that a message with a withdrawn statement loses.
