@@ -7,7 +7,7 @@ use index::LanceIndex;
 use ports::Index;
 use tikv_jemallocator::Jemalloc;
 
-/// A fifth less processor time than the system's allocator, which locks where threads free what others allocated.
+/// A quarter less processor time than the system's allocator, which locks where threads free what others allocated.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 

@@ -8,9 +8,6 @@ use crate::lexicon::Term;
 /// A row's place in the corpus.
 pub(crate) type Slot = u32;
 
-/// As many postings as the least memory that an allocator hands out has room for.
-const LIST_LEN: usize = 6;
-
 /// Higher slots do not fit into a posting.
 pub(crate) const SLOTS_MAX: u32 = 1 << (u32::BITS - PackedPosting::COUNT_BITS);
 
@@ -64,12 +61,7 @@ impl Postings {
             let list = &mut self.lists[at];
             if list.len() == list.capacity() {
                 // Doubling would leave a third of all lists unused.
-                let more = if list.is_empty() {
-                    LIST_LEN
-                } else {
-                    1 + list.len() / 4
-                };
-                list.reserve_exact(more);
+                list.reserve_exact(1 + list.len() / 4);
             }
             let place = list.partition_point(|posting| posting.slot() < slot);
             list.insert(place, PackedPosting::new(slot, *count));
@@ -130,10 +122,9 @@ impl Postings {
 /// Memory in bytes for `count` items, with the allocator's overhead and rounding.
 pub(crate) fn allocated<T>(count: usize) -> usize {
     const STEP: usize = 16;
-    const LEAST: usize = 32;
     match count * size_of::<T>() {
         0 => 0,
-        bytes => (bytes + size_of::<usize>()).next_multiple_of(STEP).max(LEAST),
+        bytes => (bytes + size_of::<usize>()).next_multiple_of(STEP),
     }
 }
 
