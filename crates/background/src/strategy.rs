@@ -44,9 +44,7 @@ pub trait Strategy: Send + Sync + std::fmt::Debug {
         Triggers::default()
     }
     /// The work that an event causes; none for events that the strategy ignores.
-    fn about(&self, _event: &MemoryEvent) -> Option<About> {
-        None
-    }
+    fn about(&self, event: &MemoryEvent) -> Option<About>;
     /// One attempt at a run.
     async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure>;
 }

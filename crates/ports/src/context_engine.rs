@@ -54,9 +54,7 @@ pub trait ContextEngine: Send + Sync + std::fmt::Debug {
     }
 
     /// Called before new items are shown: returns one item for each, changed or not. An item without blocks is not shown.
-    async fn ingest(&self, items: Vec<Arc<Item>>, _turn: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
-        Ok(items)
-    }
+    async fn ingest(&self, items: Vec<Arc<Item>>, turn: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault>;
 
     /// Before each request: returns the view, of at most `limit_tokens`. Quipu counts the tokens itself.
     async fn assemble(&self, items: Vec<Arc<Item>>, _turn: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
@@ -74,14 +72,8 @@ pub trait ContextEngine: Send + Sync + std::fmt::Debug {
     }
 
     /// Called after the model's reply was recorded.
-    async fn after_turn(
-        &self,
-        _items: &[Arc<Item>],
-        _reply: &Item,
-        _turn: &TurnMeta,
-    ) -> Result<(), EngineFault> {
-        Ok(())
-    }
+    async fn after_turn(&self, items: &[Arc<Item>], reply: &Item, turn: &TurnMeta)
+    -> Result<(), EngineFault>;
 
     /// Returns the items that a sub-agent of that role starts with.
     async fn prepare_subagent_spawn(

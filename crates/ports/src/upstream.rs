@@ -84,8 +84,5 @@ pub trait Upstream: Send + Sync + std::fmt::Debug {
     /// not answer, a later call asks again.
     async fn probe(&self) -> Probed;
     /// The window of one of its models in tokens, if the server reports it.
-    async fn window(&self, model: &str) -> Option<usize> {
-        let _ = model;
-        self.probe().await.window_tokens
-    }
+    async fn window(&self, model: &str) -> Option<usize>;
 }

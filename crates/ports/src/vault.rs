@@ -184,9 +184,7 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     /// Reads a file; none if it does not exist. Its content never causes an error.
     async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError>;
     /// A file's stat without reading it; none if it does not exist.
-    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
-        Ok(self.read(path).await?.map(|file| file.stat))
-    }
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError>;
     /// Every memory file, sorted by path.
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError>;
     /// Removes all files of an owner, or of a whole scope when no owner is given, with the library files next
