@@ -68,7 +68,7 @@ impl Metrics {
         *self.0.lock().searches.entry(labels).or_default() += 1;
     }
 
-    /// Writes all metrics as `OpenMetrics`, with the current state of the system.
+    /// Writes all metrics in Prometheus's format, with the current state of the system.
     pub(crate) fn render(&self, out: &mut String, status: &Status) {
         self.0.lock().render(out);
         let (jobs, answers) = (&status.jobs, status.model_answers);

@@ -68,7 +68,7 @@ described! {
     [
         /// Metrics for Prometheus
         ///
-        /// They count over all tenants: a token for one tenant has no access. Text for Prometheus, or `OpenMetrics` if the request accepts it.
+        /// They count over all tenants: a token for one tenant has no access. Text for Prometheus.
     ]
     get "/metrics" metrics () ((status = 200, description = "Metrics", body = String, content_type = PROMETHEUS))
 }

@@ -5,8 +5,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::{ACCEPT, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use memory::{EngineError, Status};
 use model::text::counted;
@@ -87,7 +87,7 @@ pub(crate) async fn health_ready(State(gateway): State<Gateway>) -> Result<Respo
     Ok((code, Json(Probe { status })).into_response())
 }
 
-pub(crate) async fn metrics(visit: Visit, headers: HeaderMap) -> Answer {
+pub(crate) async fn metrics(visit: Visit) -> Answer {
     visit.caller.enter_all()?;
     let status = visit.gateway.engine.status().await?;
     let mut text = String::new();
@@ -96,31 +96,7 @@ pub(crate) async fn metrics(visit: Visit, headers: HeaderMap) -> Answer {
         proxy.measures().render_prometheus(&mut text);
         proxy.gates().render_prometheus(&mut text);
     }
-    text.push_str("# EOF\n");
-    let accepted = headers.get(ACCEPT).and_then(|accepted| accepted.to_str().ok());
-    if accepted.is_some_and(|accepted| accepted.contains("application/openmetrics-text")) {
-        return Ok(([(CONTENT_TYPE, OPENMETRICS)], text).into_response());
-    }
-    Ok(([(CONTENT_TYPE, PROMETHEUS)], plain(&text)).into_response())
+    Ok(([(CONTENT_TYPE, PROMETHEUS)], text).into_response())
 }
 
-const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 pub(crate) const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
-
-/// `OpenMetrics` in the older text format, which names a counter after its samples and has no units and no end.
-fn plain(text: &str) -> String {
-    let is_counter = |name: &str| text.contains(&format!("# TYPE {name} counter\n"));
-    let mut plain = String::with_capacity(text.len());
-    for line in text.lines() {
-        let words: Vec<&str> = line.splitn(4, ' ').collect();
-        match words[..] {
-            ["#", "UNIT" | "EOF", ..] => continue,
-            ["#", kind, name, rest] if is_counter(name) => {
-                plain.extend(["# ", kind, " ", name, "_total ", rest]);
-            }
-            _ => plain.push_str(line),
-        }
-        plain.push('\n');
-    }
-    plain
-}

@@ -266,8 +266,8 @@ fn label(name: &str, value: &str) -> String {
     format!("{name}=\"{}\"", escaped(value))
 }
 
-/// Writes a metric with a value for each set of labels in the format of `OpenMetrics`; `(name, help)`. A name ends with
-/// its unit, if it has one.
+/// Writes a metric with a value for each set of labels in Prometheus's format; `(name, help)`. A counter's name gets
+/// the suffix `_total`.
 pub fn metric<L: AsRef<str>>(
     out: &mut String,
     kind: &str,
@@ -275,11 +275,8 @@ pub fn metric<L: AsRef<str>>(
     rows: impl Iterator<Item = (L, u64)>,
 ) {
     let whole = "a string takes all";
-    writeln!(out, "# HELP {name} {help}.\n# TYPE {name} {kind}").expect(whole);
-    if let Some(unit) = ["seconds", "bytes"].iter().find(|unit| name.ends_with(*unit)) {
-        writeln!(out, "# UNIT {name} {unit}").expect(whole);
-    }
     let suffix = if kind == "counter" { "_total" } else { "" };
+    writeln!(out, "# HELP {name}{suffix} {help}.\n# TYPE {name}{suffix} {kind}").expect(whole);
     for (labels, value) in rows {
         match labels.as_ref() {
             "" => writeln!(out, "{name}{suffix} {value}").expect(whole),

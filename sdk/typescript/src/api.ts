@@ -1291,7 +1291,7 @@ export interface paths {
 		};
 		/**
 		 * Metrics for Prometheus
-		 * @description They count over all tenants: a token for one tenant has no access. Text for Prometheus, or `OpenMetrics` if the request accepts it.
+		 * @description They count over all tenants: a token for one tenant has no access. Text for Prometheus.
 		 */
 		get: operations["metrics"];
 		put?: never;

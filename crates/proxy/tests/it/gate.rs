@@ -618,7 +618,7 @@ fn the_counters_are_rendered_by_server() {
         stage.gates.render_prometheus(&mut text);
         text
     });
-    let done = "# HELP quipu_gate_done Background jobs done.\n# TYPE quipu_gate_done counter\n\
+    let done = "# HELP quipu_gate_done_total Background jobs done.\n# TYPE quipu_gate_done_total counter\n\
         quipu_gate_done_total{upstream=\"a\\\"b\"} 0\nquipu_gate_done_total{upstream=\"local\"} 1\n";
     assert!(text.starts_with(done), "{text}");
     for (name, count) in [("failed", 1), ("expired", 0), ("cancelled", 0), ("dropped", 0)] {

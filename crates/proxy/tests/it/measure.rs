@@ -166,20 +166,20 @@ fn the_counters_are_rendered_by_server_and_class() {
     let mut text = "before\n".to_owned();
     measures.render_prometheus(&mut text);
     let expected = r#"before
-# HELP quipu_upstream_requests Requests to model servers.
-# TYPE quipu_upstream_requests counter
+# HELP quipu_upstream_requests_total Requests to model servers.
+# TYPE quipu_upstream_requests_total counter
 quipu_upstream_requests_total{upstream="a\\b\n"} 1
 quipu_upstream_requests_total{upstream="local"} 5
-# HELP quipu_upstream_prompt_tokens Prompt tokens.
-# TYPE quipu_upstream_prompt_tokens counter
+# HELP quipu_upstream_prompt_tokens_total Prompt tokens.
+# TYPE quipu_upstream_prompt_tokens_total counter
 quipu_upstream_prompt_tokens_total{upstream="a\\b\n"} 100
 quipu_upstream_prompt_tokens_total{upstream="local"} 500
-# HELP quipu_upstream_cached_tokens Prompt tokens read from the cache.
-# TYPE quipu_upstream_cached_tokens counter
+# HELP quipu_upstream_cached_tokens_total Prompt tokens read from the cache.
+# TYPE quipu_upstream_cached_tokens_total counter
 quipu_upstream_cached_tokens_total{upstream="a\\b\n"} 80
 quipu_upstream_cached_tokens_total{upstream="local"} 400
-# HELP quipu_upstream_misses Requests that did not extend the last one, by reason.
-# TYPE quipu_upstream_misses counter
+# HELP quipu_upstream_misses_total Requests that did not extend the last one, by reason.
+# TYPE quipu_upstream_misses_total counter
 quipu_upstream_misses_total{upstream="local",class="evicted"} 2
 quipu_upstream_misses_total{upstream="local",class="system"} 1
 "#;
