@@ -4,7 +4,7 @@
 //! pairing calls with results, the places for a cut, the repair of a broken transcript. Never: counting tokens,
 //! choosing the items to drop.
 //!
-//! Reading order: [`item`] (the nouns), [`cut`] (safe places for a cut), [`order`] (the rules of providers),
+//! Reading order: [`item`] (the nouns), [`cut`] (safe places for a cut), [`order`] (OpenAI's ordering rules),
 //! [`repair`], [`mended`] (half a surrogate pair), [`encoded`] (files), [`json`] (texts by ranges), [`dialect`] (JSON
 //! in and out), [`spoken`] (a person's own text, by the [`lists`] of clients' additions), [`subagent`] (the start of a
 //! sub-agent).

@@ -1,4 +1,4 @@
-//! Ordering rules of the OpenAI and Anthropic dialects, as checkers.
+//! Ordering rules of the OpenAI dialect, as a checker.
 //!
 //! Owns: checking whether a rule is broken. Never: repairing it; `repair` does.
 
@@ -37,21 +37,6 @@ pub fn openai<I: Borrow<Item>>(items: &[I]) -> bool {
         }
     }
     true
-}
-
-/// Anthropic's rules. System items are outside of the messages. Neighbouring messages of one role count as one, so all
-/// results of a turn are at the beginning of the user's next message; the first message is the user's, and no message
-/// is empty.
-pub fn anthropic<I: Borrow<Item>>(items: &[I]) -> bool {
-    let messages = items.iter().map(Borrow::borrow);
-    let messages: Vec<&Item> = messages.filter(|item| item.role != Role::System).collect();
-    let begins = messages.first().is_none_or(|first| first.role != Role::Assistant);
-    begins && !messages.iter().any(|item| is_empty(item)) && openai(&messages)
-}
-
-fn is_empty(item: &Item) -> bool {
-    let blank = |block: &Block| matches!(block, Block::Text(text) if text.trim().is_empty());
-    item.blocks.is_empty() || item.blocks.iter().any(blank)
 }
 
 /// Whether the item has valid results: those in an assistant's item do not count.

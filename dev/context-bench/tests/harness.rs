@@ -57,6 +57,6 @@ fn each_needle_is_in_the_item_that_it_names_and_a_talk_repeats() {
         assert_eq!(kinds.count(), TYPES.len());
         assert_eq!(talk.items, Talk::of(seed, 80, 20).items);
         assert!(transcript::order::openai(&talk.items));
-        assert!(transcript::order::anthropic(&talk.items));
+        assert!(context_bench::mend::anthropic(&talk.items));
     }
 }

@@ -9,6 +9,7 @@ use transcript::repair::{for_view, repair};
 use transcript::{Block, Item, Role};
 
 use crate::hostile::{Hostile, transcripts};
+use crate::order::anthropic;
 
 fn shared(hostile: &Hostile) -> Vec<Arc<Item>> {
     hostile.items.iter().cloned().map(Arc::new).collect()
@@ -72,7 +73,7 @@ proptest! {
         let text = format!("{{\"system\":\"\",\"messages\":[{}]}}", messages.join(","));
         let read = dialect::read(&text).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(read.dialect, Dialect::Anthropic);
-        prop_assert!(order::anthropic(&read.items));
+        prop_assert!(anthropic(&read.items));
     }
 
     // Planted and detected: an item kept whole although text precedes the results in it; results in another order each
@@ -163,6 +164,6 @@ proptest! {
         items.extend(view(&hostile));
         let is_blank = |block: &Block| matches!(block, Block::Text(text) if text.trim().is_empty());
         let has_blank = items.iter().any(|item| item.blocks.is_empty() || item.blocks.iter().any(is_blank));
-        prop_assert!(has_blank || order::anthropic(&items));
+        prop_assert!(has_blank || anthropic(&items));
     }
 }
