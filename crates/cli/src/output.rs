@@ -16,7 +16,7 @@ use serde_json::json;
 pub(crate) use found::{Look, found};
 pub(crate) use layout::{around, date, wrapped};
 pub(crate) use reply::reply;
-pub(crate) use terminal::{TableCell, Tone, err, harmless, is_coloured, out, size, table};
+pub(crate) use terminal::{TableCell, Tone, err, harmless, is_coloured, out, table};
 
 use crate::error::{Exit, Failure};
 

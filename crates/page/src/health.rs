@@ -4,9 +4,9 @@
 
 use gateway::ApiError;
 use gateway::wire::HealthData;
+use model::text::size;
 
 use crate::visit::{CLOSED, Visit, unless};
-use crate::words;
 
 /// The server's health; none if the token may not read it.
 pub(crate) async fn of(visit: &Visit) -> Result<Option<HealthData>, ApiError> {
@@ -21,7 +21,7 @@ pub(crate) fn blocked(health: &HealthData) -> usize {
 }
 
 pub(crate) fn index_size(health: &HealthData) -> String {
-    words::size(health.index.bytes_on_disk)
+    size(health.index.bytes_on_disk)
 }
 
 /// Whether rules alone make memories, because no chat model is configured.

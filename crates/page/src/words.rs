@@ -57,16 +57,6 @@ pub(crate) fn percent(part: u64, whole: u64) -> u64 {
     (part * 100).checked_div(whole).unwrap_or_default().min(100)
 }
 
-/// A size in the largest fitting unit.
-pub(crate) fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.1} GB", bytes as f64 / 1e9),
-    }
-}
-
 /// A duration from milliseconds.
 pub(crate) fn duration(millis: u64) -> String {
     match millis {
@@ -139,7 +129,6 @@ mod tests {
         assert_eq!(number(1_234_567_u64), "1\u{202f}234\u{202f}567");
         assert_eq!(number(12_u64), "12");
         assert_eq!(count(1_usize, "fact", "facts"), "1 fact");
-        assert_eq!(size(1_234_567), "1.2 MB");
         assert_eq!(duration(61_500), "1 min 1 s");
         assert_eq!(beginning("one two  three", 9), "one two …");
     }

@@ -8,7 +8,7 @@ use gateway::wire::{HealthData, SyncedData, TaskItem, TaskPageData};
 use indicatif::ProgressBar;
 use ledger::SqliteLedger;
 use model::Scope;
-use model::text::counted;
+use model::text::{counted, size};
 use serde_json::{Value, json};
 
 use super::Desk;
@@ -162,7 +162,7 @@ fn row(owner: &OwnerItem) -> [TableCell; 8] {
         TableCell::number(owner.memories),
         TableCell::number(owner.waiting),
         TableCell::number(owner.files),
-        TableCell::number(output::size(owner.bytes)),
+        TableCell::number(size(owner.bytes)),
     ]
 }
 

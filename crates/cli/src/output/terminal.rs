@@ -118,15 +118,6 @@ fn aligned<const N: usize>(heads: [&str; N], rows: &[[TableCell; N]]) -> Vec<Str
         .collect()
 }
 
-/// Bytes in a readable unit.
-pub(crate) fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
-}
-
 /// A text without control characters, except line ends and tabs.
 pub(crate) fn harmless(text: &str) -> String {
     let is_shown = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');

@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use model::text::size;
 use parking_lot::Mutex;
 use ports::{Clock, NoRoom, Room, Vault};
 
@@ -47,7 +48,7 @@ impl DiskState {
         let path = room.filter(|room| !room.path.is_empty());
         let path = path.map_or_else(String::new, |room| format!(" with `{}`", room.path));
         let free = room.map_or_else(String::new, |room| {
-            format!(": {} are free", bytes(room.free_bytes))
+            format!(": {} are free", size(room.free_bytes))
         });
         match self.refusal {
             Some(NoRoom::Full) => Some(format!(
@@ -66,16 +67,6 @@ impl DiskState {
 
 fn is_low(room: &Room) -> bool {
     room.free_bytes < LOW_BYTES.min(room.total_bytes / LOW_SHARE)
-}
-
-/// A number of bytes as text for people.
-fn bytes(count: u64) -> String {
-    match count {
-        0..1_000 => format!("{count} bytes"),
-        1_000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", count as f64 / 1e6),
-        _ => format!("{:.1} GB", count as f64 / 1e9),
-    }
 }
 
 /// Notes writes that found no room.

@@ -1,7 +1,7 @@
-//! Phrases for a log or a person: an error with its causes on one line, a number with its noun.
-//! Ports keep causes out of their own text.
+//! Phrases for a log or a person: an error with its causes on one line, a number with its noun, a
+//! size with its unit. Ports keep causes out of their own text.
 //!
-//! Owns: these phrases. Never: an error of its own, or the form of a number.
+//! Owns: these phrases. Never: an error of its own.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -21,6 +21,16 @@ pub fn chain(error: &dyn Error) -> String {
 pub fn counted(count: impl Copy + Display + PartialEq + From<u8>, one: &str, more: &str) -> String {
     let noun = if count == 1.into() { one } else { more };
     format!("{count} {noun}")
+}
+
+/// "5.0 MB".
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
 }
 
 /// The value of a result. A failure is logged as a warning with its causes, and gives none:
@@ -65,5 +75,11 @@ mod tests {
     fn a_count_of_one_has_the_singular() {
         let counts = [0_usize, 1, 2, 21].map(|count| super::counted(count, "memory", "memories"));
         assert_eq!(counts, ["0 memories", "1 memory", "2 memories", "21 memories"]);
+    }
+
+    #[test]
+    fn a_size_has_the_largest_fitting_unit() {
+        let sizes = [999, 1_000, 1_234_567, 5_600_000_000].map(super::size);
+        assert_eq!(sizes, ["999 B", "1.0 kB", "1.2 MB", "5.6 GB"]);
     }
 }
