@@ -153,6 +153,18 @@ impl Item {
         texts.join("\n")
     }
 
+    /// All its text: prose, calls and results, joined by line feeds.
+    pub fn words(&self) -> String {
+        let texts = self.blocks.iter().flat_map(|block| match block {
+            Block::Text(text) => vec![text.as_str()],
+            Block::Call(call) => vec![call.name.as_str(), call.arguments.as_str()],
+            Block::Outcome(outcome) => vec![outcome.text.as_str()],
+            Block::Image(_) | Block::Thinking(_) | Block::Other(_) => Vec::new(),
+        });
+        let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+        texts.join("\n")
+    }
+
     /// Whether it contains reasoning.
     pub fn thinks(&self) -> bool {
         self.blocks

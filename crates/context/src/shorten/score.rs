@@ -6,7 +6,7 @@
 use std::borrow::Borrow;
 use std::fmt;
 
-use transcript::{Block, Item, Role};
+use transcript::{Item, Role};
 
 use crate::shorten::truncate::Unit;
 
@@ -110,7 +110,7 @@ pub struct Score {
 pub fn score<I: Borrow<Item>>(items: &[I], rules: &ScoreRules) -> Vec<Score> {
     let one = |(index, item): (usize, &I)| {
         let item = item.borrow();
-        let text = text(item);
+        let text = item.words();
         let kind = codebuddy::kind(item, &text);
         let place = if items.len() > 1 {
             index as f64 / (items.len() - 1) as f64
@@ -146,18 +146,6 @@ pub fn score<I: Borrow<Item>>(items: &[I], rules: &ScoreRules) -> Vec<Score> {
         }
     };
     items.iter().enumerate().map(one).collect()
-}
-
-/// All text of an item: prose, calls and results.
-fn text(item: &Item) -> String {
-    let texts = item.blocks.iter().flat_map(|block| match block {
-        Block::Text(text) => vec![text.as_str()],
-        Block::Call(call) => vec![call.name.as_str(), call.arguments.as_str()],
-        Block::Outcome(outcome) => vec![outcome.text.as_str()],
-        Block::Image(_) | Block::Thinking(_) | Block::Other(_) => Vec::new(),
-    });
-    let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
-    texts.join("\n")
 }
 
 #[cfg(test)]

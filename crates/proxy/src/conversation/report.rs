@@ -17,7 +17,7 @@ use transcript::spoken::without_additions;
 use transcript::{Item, ItemId, Role};
 
 use crate::conversation::contexts::Compaction;
-use crate::conversation::state::{Conversation, item_text};
+use crate::conversation::state::Conversation;
 
 /// Shares of the limit from which a view is near it, and critical.
 const NEAR_SHARE: f64 = 0.75;
@@ -79,7 +79,7 @@ impl Conversation {
             role: item.role.as_str(),
             tokens,
             is_pinned,
-            text: item_text(item),
+            text: item.words(),
         };
         let pieces = self.session.frontier().iter().map(|piece| {
             let id = match &piece.what {

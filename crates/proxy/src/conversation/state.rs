@@ -25,7 +25,7 @@ use prefix::chain::{Chain, ConversationId};
 use prefix::shadow::{Reason, Shadow, ShadowEvent};
 use transcript::dialect::{self, Dialect};
 use transcript::spoken::without_additions;
-use transcript::{Block, Item, ItemId, Role};
+use transcript::{Item, ItemId, Role};
 
 use crate::conversation::hooks::Health;
 use crate::conversation::log::{self, Logged, Usage};
@@ -223,13 +223,13 @@ impl Conversation {
                 }
                 if let Some((id, item)) = self.sent(event).filter(|_| !waited) {
                     record.item = Some(id.0);
-                    record.text = item_text(&without_additions(&item));
+                    record.text = without_additions(&item).words();
                 }
             }
             Logged::Appended { bytes } => {
                 self.bytes += bytes.len();
                 record.item = Some(self.session.items() + self.appended.len() as u64);
-                record.text = item_text(&Self::read(bytes));
+                record.text = Self::read(bytes).words();
                 self.appended.push(bytes.clone());
             }
             Logged::Budget(record) => (self.budget, self.window_source) = record.read(),
@@ -426,21 +426,6 @@ impl Conversation {
     pub(crate) fn place(&self, id: ItemId) -> Option<usize> {
         self.ids.binary_search(&id).ok()
     }
-}
-
-/// The text by which a search of originals finds an item.
-pub(crate) fn item_text(item: &Item) -> String {
-    let texts: Vec<&str> = item
-        .blocks
-        .iter()
-        .flat_map(|block| match block {
-            Block::Text(text) => vec![text.as_str()],
-            Block::Call(call) => vec![call.name.as_str(), call.arguments.as_str()],
-            Block::Outcome(outcome) => vec![outcome.text.as_str()],
-            Block::Image(_) | Block::Thinking(_) | Block::Other(_) => Vec::new(),
-        })
-        .collect();
-    texts.join("\n")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Scores of transcripts of any kind.
 
 use proptest::prelude::*;
-use transcript::{Item, Role};
+use transcript::{Block, Item, Role};
 
 use super::*;
 

@@ -9,7 +9,7 @@ use transcript::dialect::Dialect;
 
 use super::{ContextError, Contexts};
 use crate::conversation::party::Party;
-use crate::conversation::state::{Conversation, item_text};
+use crate::conversation::state::Conversation;
 
 const NAME: &str = "context_expand";
 const DESCRIPTION: &str = "Show the full text of earlier messages that a summary or a stub stands for.";
@@ -43,7 +43,7 @@ impl Contexts {
         for original in self.recover(party, id).await? {
             let item = Conversation::read(&original.message);
             let (id, role) = (original.id, item.role.as_str());
-            let words = item_text(&item);
+            let words = item.words();
             // Writing to a string cannot fail.
             let _ = writeln!(text, "[{id}] {role}: {words}");
         }
