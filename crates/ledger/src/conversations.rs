@@ -77,15 +77,10 @@ fn conversation(connection: &Connection, key: &SessionKey) -> LedgerResult<Optio
     })
 }
 
-/// A position or an item's number as a column value; a number that is too large matches no row.
-fn number(n: u64) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
-}
-
 fn pack(records: Vec<NewRecord>) -> LedgerResult<Vec<Packed>> {
     let mut packer = Packer::new()?;
     let packed = records.into_iter().map(|record| {
-        let item = record.item.map(number);
+        let item = record.item.map(count);
         if item.is_some_and(|item| item >= ITEM_END) {
             return Err(Failure::Row("an item's number of more than 62 bits".to_owned()));
         }
@@ -122,10 +117,10 @@ fn append(
         let sql = "SELECT records FROM append_keys WHERE conversation = ?1 AND key = ?2";
         let seen = connection.first(sql, (id, append_key))?;
         if let Some(length) = seen {
-            return Ok(counted(length) as u64);
+            return Ok(counted(length));
         }
     }
-    if number(at) != length {
+    if count(at) != length {
         return Err(Failure::Conflict);
     }
     let length = extend(connection, id, length, records)?;
@@ -133,7 +128,7 @@ fn append(
         let sql = "INSERT INTO append_keys (conversation, key, records) VALUES (?1, ?2, ?3)";
         connection.run(sql, (id, append_key, length))?;
     }
-    Ok(counted(length) as u64)
+    Ok(counted(length))
 }
 
 fn make(connection: &Connection, key: &SessionKey, owner: (i64, &str)) -> LedgerResult<i64> {
@@ -176,28 +171,28 @@ fn replace(
     replaced: &[(u64, Packed)],
     appended: &[Packed],
 ) -> LedgerResult<u64> {
-    let Some(found) = conversation(connection, key)?.filter(|found| found.records == number(at)) else {
+    let Some(found) = conversation(connection, key)?.filter(|found| found.records == count(at)) else {
         return Err(Failure::Conflict);
     };
     // All rows are deleted before the first insert, so an item may change its position.
     for (position, _) in replaced {
         let sql = "DELETE FROM records WHERE conversation = ?1 AND position = ?2";
-        if connection.changed(sql, (found.id, number(*position)))? == 0 {
+        if connection.changed(sql, (found.id, count(*position)))? == 0 {
             return Err(Failure::Conflict);
         }
     }
     for (position, record) in replaced {
-        insert(connection, found.id, number(*position), record)?;
+        insert(connection, found.id, count(*position), record)?;
     }
     let length = extend(connection, found.id, found.records, appended)?;
     if !replaced.is_empty() {
         sweep::erase_bytes(connection)?;
     }
-    Ok(counted(length) as u64)
+    Ok(counted(length))
 }
 
 fn fork(connection: &Connection, from: &SessionKey, records: u64, to: &SessionKey) -> LedgerResult<()> {
-    let Some(found) = conversation(connection, from)?.filter(|found| found.records >= number(records)) else {
+    let Some(found) = conversation(connection, from)?.filter(|found| found.records >= count(records)) else {
         return Err(Failure::Conflict);
     };
     if conversation(connection, to)?.is_some() {
@@ -215,9 +210,9 @@ fn fork(connection: &Connection, from: &SessionKey, records: u64, to: &SessionKe
            WHERE original.conversation = ?1 AND original.position < ?3 ORDER BY copy.seq",
     ];
     for sql in steps {
-        connection.run(sql, (found.id, copy, number(records)))?;
+        connection.run(sql, (found.id, copy, count(records)))?;
     }
-    extend(connection, copy, number(records), &[])?;
+    extend(connection, copy, count(records), &[])?;
     Ok(())
 }
 
@@ -271,7 +266,7 @@ fn records(
 }
 
 fn items(connection: &Connection, key: &SessionKey, items: Range<u64>) -> LedgerResult<Vec<Record>> {
-    records(connection, ITEMS, key, [number(items.start), number(items.end)])
+    records(connection, ITEMS, key, [count(items.start), count(items.end)])
 }
 
 fn find(connection: &Connection, key: &SessionKey, words: &str, limit: usize) -> LedgerResult<Vec<u64>> {
@@ -296,7 +291,7 @@ fn find(connection: &Connection, key: &SessionKey, words: &str, limit: usize) ->
 
 port! { Conversations {
     read read[key: SessionKey](from: u64, limit: usize) -> Vec<Record>
-        = |c| records(c, READ, &key, [number(from), count(limit)]);
+        = |c| records(c, READ, &key, [count(from), count(limit)]);
     read item[key: SessionKey](item: u64) -> Option<Record>
         = |c| Ok(items(c, &key, item..item.saturating_add(1))?.pop());
     read items[key: SessionKey](wanted: Range<u64>) -> Vec<Record> = |c| items(c, &key, wanted);

@@ -230,12 +230,12 @@ pub(crate) fn session_key(row: &Row<'_>, first: usize) -> LedgerResult<SessionKe
     Ok(SessionKey::new(scope_at(row, first)?, name))
 }
 
-/// A count or a size as a column value.
-pub(crate) fn count(rows: usize) -> i64 {
-    i64::try_from(rows).unwrap_or(i64::MAX)
+/// A count, a size or a position as a column value; one that is too large matches no row.
+pub(crate) fn count(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
 }
 
-/// A count from a column.
-pub(crate) fn counted(column: i64) -> usize {
-    usize::try_from(column).unwrap_or(0)
+/// A number from a column.
+pub(crate) fn counted<N: TryFrom<i64> + Default>(column: i64) -> N {
+    N::try_from(column).unwrap_or_default()
 }

@@ -40,18 +40,10 @@ const NEXT: &str = "SELECT min(due) FROM runs INDEXED BY run_heads WHERE head = 
       AND (strategy IN (SELECT value FROM json_each(?1))
            OR cause = 'manual' AND strategy IN (SELECT value FROM json_each(?2)))";
 
-fn unsigned(column: i64) -> u64 {
-    u64::try_from(column).unwrap_or(0)
-}
-
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
 fn run_of(row: &Row<'_>) -> LedgerResult<Run> {
     let text = |at| Ok::<String, Failure>(row.get(at)?);
     let time = |at| Ok::<_, Failure>(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_millis));
-    let number = |at| Ok::<_, Failure>(unsigned(row.get(at)?));
+    let number = |at| Ok::<_, Failure>(counted(row.get(at)?));
     let (cause, state) = (text(8)?, text(10)?);
     let owner = row.get::<_, Option<i64>>(4)?.map(|_| owner_at(row, 4));
     Ok(Run {
@@ -274,7 +266,7 @@ fn finish(
             change,
             error,
             uncounted,
-            signed(millis),
+            count(millis),
         ),
         |row| {
             let lane = Lane {
@@ -299,9 +291,9 @@ fn finish(
 
 fn charge(connection: &Connection, id: &str, day: Date, cost: Cost) -> LedgerResult<()> {
     let spent = (
-        signed(cost.calls),
-        signed(cost.prompt_tokens),
-        signed(cost.completion_tokens),
+        count(cost.calls),
+        count(cost.prompt_tokens),
+        count(cost.completion_tokens),
     );
     let sql = "UPDATE runs SET calls = calls + ?2, prompt_tokens = prompt_tokens + ?3,
         completion_tokens = completion_tokens + ?4 WHERE id = ?1";
@@ -316,9 +308,9 @@ fn spent(connection: &Connection, day: Date) -> LedgerResult<Cost> {
     let sql = "SELECT calls, prompt_tokens, completion_tokens FROM spending WHERE day = ?1";
     let spent = connection.one(sql, [day.to_string()], |row| {
         Ok(Cost {
-            calls: unsigned(row.get(0)?),
-            prompt_tokens: unsigned(row.get(1)?),
-            completion_tokens: unsigned(row.get(2)?),
+            calls: counted(row.get(0)?),
+            prompt_tokens: counted(row.get(1)?),
+            completion_tokens: counted(row.get(2)?),
             millis: 0,
         })
     });

@@ -221,7 +221,7 @@ fn cut(connection: &Connection, cut: Cut) -> LedgerResult<()> {
     for cell in &cut.cells {
         insert_cell(connection, place, cell)?;
     }
-    let taken = cut.cells.iter().map(|cell| cell.messages.len()).sum();
+    let taken: usize = cut.cells.iter().map(|cell| cell.messages.len()).sum();
     let sql = "UPDATE sessions SET buffered = buffered - ?2 WHERE id = ?1 RETURNING buffered";
     let buffered: i64 = connection.value(sql, (place.session, count(taken)))?;
     if buffered == 0 {
