@@ -61,11 +61,6 @@ impl RunState {
     pub fn is_waiting(self) -> bool {
         matches!(self, Self::Queued | Self::Failed)
     }
-
-    /// Whether the run is over.
-    pub fn is_over(self) -> bool {
-        matches!(self, Self::Success | Self::DeadLetter)
-    }
 }
 
 /// Cost of model calls and attempts.

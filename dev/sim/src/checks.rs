@@ -11,6 +11,7 @@ use model::{
 };
 use ports::runs::{Cause, Run as BackgroundRun, RunQuery, RunState};
 use ports::{JobKind, TaskQuery, VaultPath};
+use testkit::ledger::is_over;
 
 use crate::backend::Mood;
 use crate::book::{Fate, Place, Talk, Word, word, words_in};
@@ -71,7 +72,7 @@ impl Run {
                 return Err(format!("{} background loops panicked", status.loop_panics));
             }
             let open = self.runs().await?;
-            let is_open = |run: &BackgroundRun| !run.state.is_over() && run.cause != Cause::Cron;
+            let is_open = |run: &BackgroundRun| !is_over(run.state) && run.cause != Cause::Cron;
             if !open.iter().any(is_open) && status.jobs.queued + status.jobs.processing == 0 {
                 if has_revived {
                     return Ok(());

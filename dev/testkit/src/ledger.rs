@@ -12,5 +12,12 @@ pub mod samples;
 #[cfg(test)]
 mod tests;
 
+use ports::runs::RunState;
+
 pub use contract::Ledger;
 pub use memory::{Fault, MemoryLedger};
+
+/// Whether a run is over.
+pub fn is_over(state: RunState) -> bool {
+    matches!(state, RunState::Success | RunState::DeadLetter)
+}

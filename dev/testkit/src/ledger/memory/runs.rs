@@ -13,6 +13,7 @@ use ports::runs::{
 use ports::{LedgerError, RunId, Sweep};
 
 use super::MemoryLedger;
+use crate::ledger::is_over;
 
 #[derive(Debug, Default)]
 pub(super) struct Kept {
@@ -133,7 +134,7 @@ impl Kept {
     fn claim(&mut self, claim: &Claim) -> Claimed {
         let mut heads: BTreeMap<Work, usize> = BTreeMap::new();
         let mut order: Vec<usize> = (0..self.runs.len()).collect();
-        order.retain(|i| !self.runs[*i].state.is_over());
+        order.retain(|i| !is_over(self.runs[*i].state));
         let turn = |run: &Run| {
             let by_hand = run.cause == Cause::Manual && run.state == RunState::Queued;
             (
@@ -208,7 +209,7 @@ impl Kept {
 
     fn release_all(&mut self, now: Timestamp, latest: Timestamp) -> usize {
         let mut released = 0;
-        for run in self.runs.iter_mut().filter(|run| !run.state.is_over()) {
+        for run in self.runs.iter_mut().filter(|run| !is_over(run.state)) {
             if run.state == RunState::Running {
                 run.state = RunState::Queued;
                 run.run_at = now;

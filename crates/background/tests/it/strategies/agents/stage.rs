@@ -17,7 +17,7 @@ use ports::{Chat, ChatError, Embedder, NewMessage};
 use serde_json::json;
 use testkit::clock::{CountingIds, ManualClock};
 use testkit::index::MemoryIndex;
-use testkit::ledger::MemoryLedger;
+use testkit::ledger::{MemoryLedger, is_over};
 use testkit::models::{HashEmbedder, ScriptedChat};
 use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
@@ -148,7 +148,7 @@ impl Stage {
             for _ in 0..200 {
                 yield_now().await;
             }
-            if self.runs().await.iter().all(|run| run.state.is_over()) {
+            if self.runs().await.iter().all(|run| is_over(run.state)) {
                 return;
             }
             self.clock.advance(Duration::from_secs(10));
