@@ -9,8 +9,9 @@ use std::time::Duration;
 use futures::FutureExt;
 use ports::Chat;
 use ports::runs::{Events, Run, Verdict};
+use tokio_util::sync::CancellationToken;
 
-use crate::engine::{Core, Round};
+use crate::engine::Core;
 use crate::meter::MeteredChat;
 use crate::strategy::{Failure, RunContext, Strategy};
 
@@ -20,9 +21,9 @@ pub(crate) const BACKOFF_MAX_MILLIS: u64 = 600_000;
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Makes an attempt and records how it ended.
-pub(crate) async fn attempt(core: Arc<Core>, round: Arc<Round>, strategy: Arc<dyn Strategy>, run: Run) {
+pub(crate) async fn attempt(core: Arc<Core>, stop: CancellationToken, strategy: Arc<dyn Strategy>, run: Run) {
     let begun = core.time.clock.elapsed();
-    let verdict = verdict(&core, &round, &*strategy, &run).await;
+    let verdict = verdict(&core, &stop, &*strategy, &run).await;
     let took = core.time.clock.elapsed().saturating_sub(begun);
     let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     if let Verdict::Retry { error, .. } | Verdict::GiveUp { error } = &verdict {
@@ -40,14 +41,14 @@ pub(crate) async fn attempt(core: Arc<Core>, round: Arc<Round>, strategy: Arc<dy
         tokio::select! {
             biased;
             // The next process finds the lease and begins the run again.
-            () = round.stop.cancelled() => break,
+            () = stop.cancelled() => break,
             () = core.time.clock.sleep(backoff(&core, tried + 1)) => {}
         }
     }
     core.has_ended(&run);
 }
 
-async fn verdict(core: &Arc<Core>, round: &Round, strategy: &dyn Strategy, run: &Run) -> Verdict {
+async fn verdict(core: &Arc<Core>, stop: &CancellationToken, strategy: &dyn Strategy, run: &Run) -> Verdict {
     let settings = core.settings();
     let attempts_max = settings.attempts_max(strategy.name());
     if run.attempt > attempts_max {
@@ -55,7 +56,7 @@ async fn verdict(core: &Arc<Core>, round: &Round, strategy: &dyn Strategy, run: 
             error: "the process stopped during the last attempt".to_owned(),
         };
     }
-    let context = context(core, round, run);
+    let context = context(core, stop, run);
     let work = AssertUnwindSafe(done(core, strategy, &context)).catch_unwind();
     let cut_short = async {
         context.stop.cancelled().await;
@@ -89,7 +90,7 @@ async fn done(core: &Core, strategy: &dyn Strategy, context: &RunContext) -> Res
     Ok(outcome.change)
 }
 
-fn context(core: &Arc<Core>, round: &Round, run: &Run) -> RunContext {
+fn context(core: &Arc<Core>, stop: &CancellationToken, run: &Run) -> RunContext {
     let settings = core.settings();
     let own = settings.strategies.get(&run.work.strategy);
     let metered = |model: &Arc<dyn Chat>| -> Arc<dyn Chat> {
@@ -106,7 +107,7 @@ fn context(core: &Arc<Core>, round: &Round, run: &Run) -> RunContext {
         chat: chosen.or(core.parts.chat.as_ref()).map(metered),
         clock: core.parts.clock.clone(),
         ids: core.parts.ids.clone(),
-        stop: round.stop.clone(),
+        stop: stop.clone(),
         superseded: core.superseded(&run.id),
     }
 }

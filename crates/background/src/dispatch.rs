@@ -10,25 +10,26 @@ use std::time::Duration;
 use ports::LedgerError;
 use ports::runs::{Cause, Claim, Claimed, Run, RunQuery, RunState, Verdict};
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::attempt::{attempt, backoff};
-use crate::engine::{Core, Round};
+use crate::engine::Core;
 
 /// A lease lasts this much longer than the time limit of its attempt.
 const LEASE_MORE: Duration = Duration::from_mins(10);
 
 /// Starts attempts until the stop signal, then waits for their ends.
-pub(crate) async fn dispatch(core: Arc<Core>, round: Arc<Round>) {
+pub(crate) async fn dispatch(core: Arc<Core>, stop: CancellationToken) {
     let mut attempts = JoinSet::new();
     let mut failures = 0;
     let mut is_settled = false;
     tokio::select! {
         biased;
         _ = core.strategies() => {}
-        () = round.stop.cancelled() => return,
+        () = stop.cancelled() => return,
     }
-    while !round.stop.is_cancelled() {
-        let looked = look(&core, &round, &mut attempts, is_settled).await;
+    while !stop.is_cancelled() {
+        let looked = look(&core, &stop, &mut attempts, is_settled).await;
         is_settled = looked.is_ok();
         let wait = match looked {
             Ok(next) => {
@@ -43,7 +44,7 @@ pub(crate) async fn dispatch(core: Arc<Core>, round: Arc<Round>) {
         };
         tokio::select! {
             biased;
-            () = round.stop.cancelled() => {}
+            () = stop.cancelled() => {}
             () = core.bell.notified() => {}
             Some(_) = attempts.join_next() => {}
             () = core.time.clock.sleep(wait.unwrap_or_default()), if wait.is_some() => {}
@@ -55,7 +56,7 @@ pub(crate) async fn dispatch(core: Arc<Core>, round: Arc<Round>) {
 /// Claims due runs and starts them. Returns how long to wait before the next look; for ever if no run waits.
 async fn look(
     core: &Arc<Core>,
-    round: &Arc<Round>,
+    stop: &CancellationToken,
     attempts: &mut JoinSet<()>,
     is_settled: bool,
 ) -> Result<Option<Duration>, LedgerError> {
@@ -74,7 +75,7 @@ async fn look(
             continue;
         };
         had_its_time |= strategy.triggers().cron.is_some();
-        attempts.spawn(attempt(core.clone(), round.clone(), strategy.clone(), run));
+        attempts.spawn(attempt(core.clone(), stop.clone(), strategy.clone(), run));
     }
     if had_its_time {
         core.enqueue_crons().await?;

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use memory::WorkTime;
 use parking_lot::{Mutex, RwLock};
-use ports::runs::{Events, MemoryEvent, Run, RunPage, RunQuery, RunState, RunStats, Runs, Work};
+use ports::runs::{Events, Run, RunPage, RunQuery, RunState, RunStats, Runs, Work};
 use ports::{Chat, Clock, Ids, LedgerError, RunId};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
@@ -51,12 +50,6 @@ pub struct Quiesced {
     pub dead_letters: usize,
 }
 
-/// The tasks between one start and the next stop.
-#[derive(Debug, Default)]
-pub(crate) struct Round {
-    pub(crate) stop: CancellationToken,
-}
-
 /// A running run.
 #[derive(Debug)]
 struct Busy {
@@ -67,8 +60,8 @@ struct Busy {
 /// The registered strategies; none until they are registered.
 type Registered = Option<Arc<[Arc<dyn Strategy>]>>;
 
-/// A dispatcher and its task.
-type Dispatching = (Arc<Round>, JoinSet<()>);
+/// The stop signal of a dispatcher, and its task.
+type Dispatching = (CancellationToken, JoinSet<()>);
 
 /// State shared by all parts of the offline engine.
 #[derive(Debug)]
@@ -181,9 +174,9 @@ impl Offline {
         self.core.bell.notify_one();
     }
 
-    /// The receiver of events.
+    /// The receiver of events. It is no handle: it keeps nothing running.
     pub fn events(&self) -> Arc<dyn Events> {
-        Arc::new(Emitter(self.core.clone()))
+        self.core.clone()
     }
 
     /// Starts the dispatcher. A second start changes nothing, and neither does a start after [`Offline::quiesce`]. Runs
@@ -202,10 +195,10 @@ impl Offline {
         let latest = now.after(longest.unwrap_or_default());
         let released = core.parts.runs.release_all(now, latest).await?;
         tracing::debug!(released, "released the runs of an earlier process");
-        let round = Arc::<Round>::default();
+        let stop = CancellationToken::new();
         let mut set = JoinSet::new();
-        set.spawn(dispatch::dispatch(core, round.clone()));
-        *task = Some((round, set));
+        set.spawn(dispatch::dispatch(core, stop.clone()));
+        *task = Some((stop, set));
         Ok(())
     }
 
@@ -213,8 +206,8 @@ impl Offline {
     /// aborted and starts again at the next start. Without a start it does nothing.
     pub async fn stop(&self) {
         let mut task = self.task.lock().await;
-        if let Some((round, mut set)) = task.take() {
-            round.stop.cancel();
+        if let Some((stop, mut set)) = task.take() {
+            stop.cancel();
             while set.join_next().await.is_some() {}
         }
     }
@@ -333,16 +326,5 @@ impl Offline {
     /// Number of runs by state.
     pub async fn stats(&self) -> Result<RunStats, LedgerError> {
         self.core.parts.runs.stats().await
-    }
-}
-
-/// Passes events into the engine without its handle, so that a sender of events keeps nothing running.
-#[derive(Debug)]
-struct Emitter(Arc<Core>);
-
-#[async_trait]
-impl Events for Emitter {
-    async fn emit(&self, events: Vec<MemoryEvent>) -> Result<(), LedgerError> {
-        self.0.emit(events).await
     }
 }
