@@ -6,18 +6,12 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use crate::locks::{Locked, Locks};
+use crate::locks::Locks;
 use crate::vault::LOCKS;
 
 /// The locks of the vault in a folder.
 #[derive(Debug)]
 pub struct FileTurns(Option<Locks>);
-
-/// Blocks writes to the file until this is dropped.
-#[derive(Debug)]
-pub struct FileTurn {
-    _lock: Option<Locked>,
-}
 
 impl FileTurns {
     /// The locks of a vault; none if it has no lock files or its disk is read-only, since then nobody writes.
@@ -31,11 +25,9 @@ impl FileTurns {
         }
     }
 
-    /// Waits, blocking, until no process writes to a file of the vault.
-    pub fn wait(&self, path: &str) -> io::Result<FileTurn> {
+    /// Waits, blocking, until no process writes to a file of the vault. The result blocks writes until it is dropped.
+    pub fn wait(&self, path: &str) -> io::Result<impl Sized + use<>> {
         let lock = self.0.as_ref().map(|locks| locks.blocking_turn(path).lock());
-        Ok(FileTurn {
-            _lock: lock.transpose()?,
-        })
+        lock.transpose()
     }
 }

@@ -59,7 +59,8 @@ impl Writer {
         }
     }
 
-    fn discard(&self, path: &str) -> Result<(), VaultError> {
+    /// Removes a file, or a folder with all its files, and then folders left empty.
+    pub(crate) fn discard(&self, path: &str) -> Result<(), VaultError> {
         let spot = self.tree.spot(path)?;
         match spot.metadata {
             None => Ok(()),

@@ -25,8 +25,8 @@ use crate::id::VaultId;
 use crate::locks::Locks;
 use crate::pages;
 use crate::tree::{Tree, io_error, outside};
-use crate::watch::{Watch, Watching};
-use crate::write::Writer;
+use crate::watch::{Watch, Watching, blocking};
+use crate::write::{TORN, Writer};
 
 /// Folder of the lock files.
 pub(crate) const LOCKS: &str = ".locks";
@@ -143,11 +143,7 @@ impl MarkdownVault {
         work: impl FnOnce(&Writer) -> Result<T, VaultError> + Send + 'static,
     ) -> Result<T, VaultError> {
         let writer = self.writer.clone();
-        match tokio::task::spawn_blocking(move || work(&writer)).await {
-            Ok(done) => done,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(cancelled) => Err(io_error("")(io::Error::other(cancelled))),
-        }
+        blocking(move || work(&writer)).await
     }
 }
 
@@ -303,7 +299,7 @@ impl Vault for MarkdownVault {
             removed.push(stat.path);
         }
         self.blocking(move |writer| {
-            writer.remove_torn(&folder)?;
+            writer.discard(&format!("{TORN}/{folder}"))?;
             writer.clear_library_files(&folder)
         })
         .await?;

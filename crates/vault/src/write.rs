@@ -258,7 +258,7 @@ impl Writer {
             let Some(stat) = stat else { continue };
             if edits.iter().any(|edit| matches!(edit, Edit::Remove(_))) {
                 // Incomplete entries can contain deleted text too.
-                self.remove_torn(path)?;
+                self.discard(&format!("{TORN}/{path}"))?;
             }
             return Ok(stat);
         }
@@ -332,16 +332,6 @@ impl Writer {
     pub(crate) fn remove(&self, path: &VaultPath) -> Result<(), VaultError> {
         let spot = self.tree.spot(path)?;
         self.remove_with_folders(&spot.path).map_err(io_error(path))
-    }
-
-    /// Removes the torn parts of a file, or of all files in a folder.
-    pub(crate) fn remove_torn(&self, path: &str) -> Result<(), VaultError> {
-        let spot = self.tree.spot(&format!("{TORN}/{path}"))?;
-        match spot.metadata {
-            None => Ok(()),
-            Some(kept) if kept.is_dir() => std::fs::remove_dir_all(&spot.path).map_err(io_error(path)),
-            Some(_) => self.remove_with_folders(&spot.path).map_err(io_error(path)),
-        }
     }
 
     pub(crate) fn remove_with_folders(&self, full: &Path) -> io::Result<()> {
