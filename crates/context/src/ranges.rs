@@ -46,16 +46,8 @@ pub fn without(ranges: &[(ItemId, ItemId)], ids: &BTreeSet<ItemId>) -> Vec<(Item
 
 /// The set of some ids.
 pub fn of(ids: impl IntoIterator<Item = ItemId>) -> Vec<(ItemId, ItemId)> {
-    let mut ids: Vec<ItemId> = ids.into_iter().collect();
-    ids.sort_unstable();
-    let mut ranges: Vec<(ItemId, ItemId)> = Vec::new();
-    for id in ids {
-        match ranges.last_mut() {
-            Some((_, last)) if id.0 <= last.0 + 1 => *last = id,
-            _ => ranges.push((id, id)),
-        }
-    }
-    ranges
+    let ids: Vec<(ItemId, ItemId)> = ids.into_iter().map(|id| (id, id)).collect();
+    union(&ids, &[])
 }
 
 #[cfg(test)]
