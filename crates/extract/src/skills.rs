@@ -29,7 +29,7 @@ pub use answer::SkillAnswerProblem;
 pub use case::{Case, case, case_request, parse_case};
 pub use cluster::{Cluster, KnownCase, clusters};
 pub use skill::{KnownSkill, Skill, mark, parse_skill, skill_request, unsupported};
-pub use trajectory::{AgentCall, CallRound, Trajectory, trajectories};
+pub use trajectory::{AgentCall, Trajectory, trajectories};
 
 /// Author of cases made by rules.
 pub const RULES_VERSION: &str = "practice/1";

@@ -34,19 +34,14 @@ pub struct AgentCall {
     pub error: Option<String>,
 }
 
-/// An agent's calls in one message.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CallRound {
-    pub calls: Vec<AgentCall>,
-}
-
 /// One agent's work in a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trajectory {
     pub agent: Name,
     /// A person's task, in one sentence; empty without one.
     pub request: String,
-    pub rounds: Vec<CallRound>,
+    /// The agent's calls in each of its messages.
+    pub rounds: Vec<Vec<AgentCall>>,
     /// The first messages of people after the agent's first call.
     pub said: Vec<String>,
     /// Whether the agent wrote text after its last call.
@@ -59,7 +54,7 @@ pub struct Trajectory {
 impl Trajectory {
     /// Every call, in order.
     pub fn calls(&self) -> impl DoubleEndedIterator<Item = &AgentCall> {
-        self.rounds.iter().flat_map(|round| &round.calls)
+        self.rounds.iter().flatten()
     }
 }
 
@@ -89,12 +84,9 @@ fn of_agent(cell: &Cell, agent: &Name) -> Trajectory {
         .filter_map(|message| Some((message.tool_call_id.as_deref()?, message)))
         .collect();
     let rounds = messages.iter().filter(|message| is_own_round(message));
-    let round = |message: &Message| CallRound {
-        calls: message
-            .tool_calls
-            .iter()
-            .map(|call| read_call(call, &results))
-            .collect(),
+    let round = |message: &Message| -> Vec<AgentCall> {
+        let calls = message.tool_calls.iter();
+        calls.map(|call| read_call(call, &results)).collect()
     };
     let said = messages[first..].iter().map(own_words);
     let said = said.filter(|text| !text.trim().is_empty()).take(SAID_MAX);
