@@ -19,25 +19,16 @@ use crate::wire::profile::DAY_MILLIS;
 use crate::wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, MessageItem, QueuedData};
 
 /// A digest of an add without times: all its messages and their day.
-struct Repeat(Sha256);
-
-impl Repeat {
-    fn of(messages: &[MessageItem]) -> Self {
-        let mut whole = Sha256::new();
-        for message in messages {
-            let said = MessageItem {
-                timestamp: message.timestamp.div_euclid(DAY_MILLIS),
-                ..message.clone()
-            };
-            whole.update(serde_json::to_vec(&said).unwrap_or_default());
-        }
-        Self(whole)
+fn repeat(messages: &[MessageItem]) -> Sha256 {
+    let mut whole = Sha256::new();
+    for message in messages {
+        let said = MessageItem {
+            timestamp: message.timestamp.div_euclid(DAY_MILLIS),
+            ..message.clone()
+        };
+        whole.update(serde_json::to_vec(&said).unwrap_or_default());
     }
-
-    /// The repeat key of the message at a position.
-    fn key(&self, at: usize) -> String {
-        hex(self.0.clone().chain_update(at.to_le_bytes()).finalize())
-    }
+    whole
 }
 
 pub(crate) async fn add_memory(
@@ -77,11 +68,12 @@ pub(crate) async fn add_memory(
 
 /// The add of a request, if the caller may add it.
 pub(crate) fn accepted(visit: &Visit, request: AddRequest, task: Option<JobId>) -> Result<Add, Failure> {
-    let repeat = request.undated.then(|| Repeat::of(&request.messages));
+    let whole = request.undated.then(|| repeat(&request.messages));
     let mut add = request.into_add(&visit.caller.home)?;
     visit.caller.enter_add(&add)?;
     for (at, new) in add.messages.iter_mut().enumerate() {
-        new.repeat_key = repeat.as_ref().map(|repeat| repeat.key(at));
+        let key = |whole: &Sha256| hex(whole.clone().chain_update(at.to_le_bytes()).finalize());
+        new.repeat_key = whole.as_ref().map(key);
     }
     Ok(Add { task, ..add })
 }

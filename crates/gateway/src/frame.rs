@@ -112,10 +112,10 @@ pub(crate) async fn frame(
                 caller,
             });
             let answer = AssertUnwindSafe(async move { next.run(request).await });
-            answer
-                .catch_unwind()
-                .await
-                .unwrap_or_else(|panic| Failure::internal(panic_message(&*panic)).into_response())
+            answer.catch_unwind().await.unwrap_or_else(|panic| {
+                let detail = format!("panicked: {}", memory::panic_text(&*panic));
+                Failure::internal(detail).into_response()
+            })
         }
         Err(failure) => browser::to_sign_in(&request, &failure).unwrap_or_else(|| failure.into_response()),
     };
@@ -179,12 +179,4 @@ fn wrap(mut response: Response, gateway: &Gateway, request_id: &str, path: &str)
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     wrapped
-}
-
-fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned());
-    format!("panicked: {}", text.unwrap_or_default())
 }

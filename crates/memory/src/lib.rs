@@ -47,5 +47,5 @@ pub use files::history::{Moment, PastFile};
 pub use files::review::{Belief, Believed, Reviewed, Verdict};
 pub use parts::Parts;
 pub use recall::{Hit, Method, Why};
-pub use runtime::{Due, WorkTime, backoff};
+pub use runtime::{Due, WorkTime, backoff, panic_text};
 pub use settings::MemorySettings;

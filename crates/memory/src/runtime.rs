@@ -15,5 +15,6 @@ pub(crate) use gate::{Everywhere, Inside, TenantGate};
 pub(crate) use locks::KeyedLocks;
 pub(crate) use panics::Panics;
 pub(crate) use signal::Signal;
-pub(crate) use tasks::{QUICK_BYTES_MAX, Tasks, off_thread, on_text, panic_text};
+pub use tasks::panic_text;
+pub(crate) use tasks::{QUICK_BYTES_MAX, Tasks, off_thread, on_text};
 pub use work_time::{WorkTime, backoff};

@@ -128,7 +128,7 @@ pub(crate) fn on_text<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
 }
 
 /// The message of a panic.
-pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
+pub fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no message")
