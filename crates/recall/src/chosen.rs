@@ -55,15 +55,10 @@ impl Choice<'_> {
         let mut best = counts.map(|count| Best::new(self.corpus, count));
         for (slot, kind) in (0..).zip(&self.corpus.kinds) {
             if let Some(kind) = kind {
-                best[*kind as usize].add(self.own(slot), slot);
+                best[*kind as usize].add(self.evidence.text(self.weights, slot), slot);
             }
         }
         best.map(Best::into_slots)
-    }
-
-    fn own(&self, slot: Slot) -> f32 {
-        let at = slot as usize;
-        self.weights.keyword * self.evidence.keyword[at] + self.weights.vector * self.evidence.vector[at]
     }
 
     /// Evidence for a turn with that of its neighbours, its time and its speaker.
@@ -78,7 +73,7 @@ impl Choice<'_> {
             after = after.and_then(|slot| turns.after(slot));
         }
         let row = self.corpus.row(slot);
-        self.own(slot)
+        self.evidence.text(self.weights, slot)
             + self.weights.near * near.min(1.0)
             + self.weights.sitting_vector * self.evidence.vector[slot as usize]
             + self.weights.time * self.question.time_fit(row).unwrap_or(0.0)

@@ -1,9 +1,9 @@
 //! Evidence for rows: their own words and vectors, those of the turns around them, those of the
 //! whole sitting.
 //!
-//! Owns: BM25 over rows, neighbourhoods and sittings; standardised cosines. Never: weighing one
-//! kind against another. Every value is 0 to 1, the share of the best possible value, so it is
-//! comparable between corpora of any size.
+//! Owns: BM25 over rows, neighbourhoods and sittings; standardised cosines; for a row alone, their
+//! weighted sum. Never: weighing other evidence. Each value without a weight is 0 to 1, the share of
+//! the best possible value, so it is comparable between corpora of any size.
 
 use std::ops::Range;
 
@@ -13,6 +13,7 @@ use crate::corpus::Corpus;
 use crate::cosines::Cosines;
 use crate::lineup::Lineup;
 use crate::near::Near;
+use crate::postings::Slot;
 use crate::question::Question;
 use crate::row::RowKind;
 use crate::vectors::Quantised;
@@ -69,6 +70,12 @@ impl Evidence {
             evidence.add_vectors(corpus, vector, as_of, weights);
         }
         evidence
+    }
+
+    /// Evidence of a row's words and meaning.
+    pub(crate) fn text(&self, weights: &Weights, slot: Slot) -> f32 {
+        let at = slot as usize;
+        weights.keyword * self.keyword[at] + weights.vector * self.vector[at]
     }
 
     /// Adds the evidence of vectors: how far each lies above those of its kind, turns or entries.

@@ -93,12 +93,6 @@ impl Fusion<'_> {
         entries.filter(move |slot| self.corpus.row(**slot).kind == kind)
     }
 
-    /// Evidence of a row's words and meaning.
-    fn text_evidence(&self, slot: Slot) -> f32 {
-        let at = slot as usize;
-        self.weights.keyword * self.evidence.keyword[at] + self.weights.vector * self.evidence.vector[at]
-    }
-
     /// Evidence of a row alone; for a question without a subject, of its time.
     fn own(&self, slot: Slot) -> f32 {
         let moment = if self.question.is_open {
@@ -106,7 +100,7 @@ impl Fusion<'_> {
         } else {
             0.0
         };
-        self.text_evidence(slot) + moment
+        self.evidence.text(self.weights, slot) + moment
     }
 
     /// How well the time of a row fits a question without a subject: the named time, or a recent
@@ -196,7 +190,7 @@ impl Fusion<'_> {
     fn lend(&self, facts: &[Slot], strengths: &mut [f32]) -> LaterTurns {
         let mut lent: Vec<(Slot, f32)> = Vec::new();
         for slot in facts {
-            let said = self.text_evidence(*slot);
+            let said = self.evidence.text(self.weights, *slot);
             for (_, turn) in self.sources(*slot) {
                 match lent.iter_mut().find(|(known, _)| *known == turn) {
                     Some((_, most)) => *most = most.max(said),

@@ -33,60 +33,56 @@ impl Corpus {
 
     /// Ranks with other weights than the default ones, to tune them.
     pub fn search_weighted(&self, query: &Query<'_>, weights: &Weights) -> Ranking {
-        rank(self, query, weights)
-    }
-}
-
-fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ranking {
-    let now = query.as_of.unwrap_or(query.asked_at);
-    let question = Question::new(corpus, query, weights);
-    let vector = query
-        .vector
-        .filter(|_| query.method != Method::Keyword)
-        .and_then(Quantised::new);
-    let keywords = query.method != Method::Vector;
-    let asked = Some(&question).filter(|_| keywords);
-    let compared = vector.as_ref().filter(|_| !question.is_open);
-    let mut evidence = Evidence::of_rows(corpus, query.cosines, asked, compared, query.as_of, weights);
-    // A filter or a time hides rows, and a question without a subject is about all of them.
-    let is_of_few = query.filter.is_none() && query.as_of.is_none() && !question.is_open;
-    let chosen = (is_of_few && corpus.len() as f32 > weights.whole).then(|| {
-        let wanted = query.memories_max.max(query.messages_max);
-        let choice = Choice {
-            corpus,
-            evidence: &evidence,
+        let now = query.as_of.unwrap_or(query.asked_at);
+        let question = Question::new(self, query, weights);
+        let vector = query
+            .vector
+            .filter(|_| query.method != Method::Keyword)
+            .and_then(Quantised::new);
+        let keywords = query.method != Method::Vector;
+        let asked = Some(&question).filter(|_| keywords);
+        let compared = vector.as_ref().filter(|_| !question.is_open);
+        let mut evidence = Evidence::of_rows(self, query.cosines, asked, compared, query.as_of, weights);
+        // A filter or a time hides rows, and a question without a subject is about all of them.
+        let is_of_few = query.filter.is_none() && query.as_of.is_none() && !question.is_open;
+        let chosen = (is_of_few && self.len() as f32 > weights.whole).then(|| {
+            let wanted = query.memories_max.max(query.messages_max);
+            let choice = Choice {
+                corpus: self,
+                evidence: &evidence,
+                question: &question,
+                weights,
+            };
+            choice.rows(wanted)
+        });
+        let lineup = Lineup::new(self, query.as_of, chosen);
+        evidence.add_context(self, &lineup, asked, weights);
+        let validity = Validity::new(self, now, query.as_of, &question.spans);
+        let fusion = Fusion {
+            corpus: self,
+            lineup: &lineup,
             question: &question,
+            evidence: &evidence,
+            validity: &validity,
             weights,
+            now,
+            as_of: query.as_of,
         };
-        choice.rows(wanted)
-    });
-    let lineup = Lineup::new(corpus, query.as_of, chosen);
-    evidence.add_context(corpus, &lineup, asked, weights);
-    let validity = Validity::new(corpus, now, query.as_of, &question.spans);
-    let fusion = Fusion {
-        corpus,
-        lineup: &lineup,
-        question: &question,
-        evidence: &evidence,
-        validity: &validity,
-        weights,
-        now,
-        as_of: query.as_of,
-    };
-    let (strengths, later) = fusion.strengths();
-    let ranker = Ranker {
-        strengths,
-        later,
-        fusion,
-        query,
-        scale: Scale::of(keywords, vector.is_some(), question.is_open),
-        keywords,
-    };
-    Ranking {
-        memories: ranker.memories(),
-        messages: ranker.best(&lineup.turns, |_| true, query.messages_max),
-        span: question.span.map(|span| (span.from, span.to)),
-        open: question.is_open,
+        let (strengths, later) = fusion.strengths();
+        let ranker = Ranker {
+            strengths,
+            later,
+            fusion,
+            query,
+            scale: Scale::of(keywords, vector.is_some(), question.is_open),
+            keywords,
+        };
+        Ranking {
+            memories: ranker.memories(),
+            messages: ranker.best(&lineup.turns, |_| true, query.messages_max),
+            span: question.span.map(|span| (span.from, span.to)),
+            open: question.is_open,
+        }
     }
 }
 
