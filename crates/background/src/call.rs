@@ -126,7 +126,7 @@ impl Core {
         let reason = || "asked for by hand".to_owned();
         let mut called = Vec::new();
         for state in [RunState::Queued, RunState::Failed, RunState::DeadLetter] {
-            let mut unfinished = self.in_state(state).await?;
+            let mut unfinished = self.runs(Some(state), &[]).await?;
             unfinished.retain(|run| run.work.strategy == strategy.name());
             called.extend(unfinished.into_iter().map(|run| NewRun {
                 id: self.run_id(),

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ports::LedgerError;
 use ports::runs::{Cause, Claim, Claimed, Run, RunQuery, RunState, Verdict};
+use ports::{LedgerError, RunId};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -106,7 +106,7 @@ async fn claim(core: &Core, limit: usize) -> Result<Claimed, LedgerError> {
 impl Core {
     /// Returns runs to the queue that a claim leased although its answer was lost.
     async fn hand_back_strays(&self) -> Result<(), LedgerError> {
-        for run in self.in_state(RunState::Running).await? {
+        for run in self.runs(Some(RunState::Running), &[]).await? {
             if !self.is_busy(&run.id) {
                 self.parts
                     .runs
@@ -126,15 +126,17 @@ impl Core {
             let by_itself = !settings.is_quiet && !settings.disabled.contains(&run.work.strategy);
             (by_hand || by_itself) && names.iter().any(|one| one.name() == run.work.strategy)
         };
-        let mut waiting = self.in_state(RunState::Queued).await?;
-        waiting.extend(self.in_state(RunState::Failed).await?);
+        let mut waiting = self.runs(Some(RunState::Queued), &[]).await?;
+        waiting.extend(self.runs(Some(RunState::Failed), &[]).await?);
         let is_due = |run: &Run| run.run_at <= self.time.now() && may_run(run);
-        Ok(!waiting.iter().any(is_due) && self.in_state(RunState::Running).await?.is_empty())
+        Ok(!waiting.iter().any(is_due) && self.runs(Some(RunState::Running), &[]).await?.is_empty())
     }
 
-    pub(crate) async fn in_state(&self, state: RunState) -> Result<Vec<Run>, LedgerError> {
+    /// All runs, or those in a state, or those with one of these ids.
+    pub(crate) async fn runs(&self, state: Option<RunState>, ids: &[RunId]) -> Result<Vec<Run>, LedgerError> {
         let query = RunQuery {
-            state: Some(state),
+            state,
+            ids: ids.to_vec(),
             page: 1,
             page_size: usize::MAX,
             ..RunQuery::default()

@@ -259,7 +259,7 @@ impl Offline {
             biased;
             runs = self.ended(&ids) => Ok(Some(Triggered { runs: runs?, timed_out: false })),
             () = self.core.parts.clock.sleep(timeout) => {
-                let runs = self.runs_of(&ids).await?;
+                let runs = self.core.runs(None, &ids).await?;
                 Ok(Some(Triggered { runs, timed_out: true }))
             }
         }
@@ -270,7 +270,7 @@ impl Offline {
         let mut ended = self.core.ended.subscribe();
         loop {
             ended.borrow_and_update();
-            let runs = self.runs_of(ids).await?;
+            let runs = self.core.runs(None, ids).await?;
             let now = self.core.time.now();
             let is_under_way = |run: &Run| match run.state {
                 RunState::Queued | RunState::Running => true,
@@ -283,16 +283,6 @@ impl Offline {
             // The sender lives in self.
             drop(ended.changed().await);
         }
-    }
-
-    async fn runs_of(&self, ids: &[RunId]) -> Result<Vec<Run>, LedgerError> {
-        let query = RunQuery {
-            ids: ids.to_vec(),
-            page: 1,
-            page_size: ids.len(),
-            ..RunQuery::default()
-        };
-        Ok(self.core.parts.runs.page(&query).await?.runs)
     }
 
     /// Runs everything that is due, then stops background work until the next process.
