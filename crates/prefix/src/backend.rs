@@ -198,7 +198,7 @@ impl Profile {
         extras.extend(session.header.map(header));
         extras
             .into_iter()
-            .filter(|extra| !refused.contains(extra.name()))
+            .filter(|extra| !refused.0.contains(extra.name()))
             .collect()
     }
 

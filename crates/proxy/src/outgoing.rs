@@ -243,7 +243,7 @@ impl Target {
 
     /// Whether requests to this server name a slot.
     pub(crate) fn names_slots(&self) -> bool {
-        !self.refused().contains("id_slot")
+        !self.learnt.lock().0.contains("id_slot")
     }
 
     /// Lets the server choose slots from now on: it empties slots that no other conversation uses, and knows where it

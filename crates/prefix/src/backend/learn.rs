@@ -11,10 +11,6 @@ use super::Extra;
 pub struct RefusedExtras(pub BTreeSet<String>);
 
 impl RefusedExtras {
-    pub fn contains(&self, name: &str) -> bool {
-        self.0.contains(name)
-    }
-
     /// Learns from an answer with status 400 or 422 that names a sent extra. Returns whether it learnt a name, so that
     /// a retry without the extra makes sense.
     pub fn learn(&mut self, status: u16, body: &str, sent: &[Extra]) -> bool {
