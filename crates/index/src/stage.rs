@@ -27,19 +27,18 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    pub(crate) async fn begin(shared: Arc<Shared>, embedder: &EmbedderId) -> Result<Self, IndexError> {
-        let current = Current {
-            generation: shared.next_generation(),
-            embedder: embedder.clone(),
-            complete: true,
-            has_files: false,
-        };
-        Ok(Self {
+    pub(crate) fn begin(shared: Arc<Shared>, embedder: &EmbedderId) -> Self {
+        Self {
+            current: Current {
+                generation: shared.next_generation(),
+                embedder: embedder.clone(),
+                complete: true,
+                has_files: false,
+            },
             shared,
-            current,
             staged: None,
             pending: Vec::new(),
-        })
+        }
     }
 
     /// Writes the collected rows; without rows there is no table.

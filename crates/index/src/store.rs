@@ -351,7 +351,7 @@ impl Index for LanceIndex {
     }
 
     async fn stage(&self, embedder: &EmbedderId) -> Result<Box<dyn IndexStage>, IndexError> {
-        Ok(Box::new(Stage::begin(self.shared.clone(), embedder).await?))
+        Ok(Box::new(Stage::begin(self.shared.clone(), embedder)))
     }
 }
 
