@@ -111,7 +111,7 @@ impl Api {
     /// Starts background runs for the life of this process; a server runs them anyway.
     pub(crate) async fn run_background(&self) -> Result<(), Failure> {
         if let Some(world) = &self.world {
-            world.offline.start().await?;
+            world.start_runs().await?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -15,11 +15,12 @@ use ledger::SqliteLedger;
 use memory::library::{Knowledge, KnowledgeParts};
 use memory::{Engine, MemorySettings, Parts};
 use model::{EmbedderId, Scope, Zone, warned};
-use ports::{Chat, Clock, DocumentReader, Ids, Index, IndexError};
+use ports::{Chat, Clock, DocumentReader, Ids, Index, IndexError, LedgerError};
 use providers::HttpChat;
 use proxy::conversation::Contexts;
 use proxy::gate::Gates;
 use proxy::{Direct, GatedChat};
+use tokio::runtime::{Handle, Runtime};
 use vault::MarkdownVault;
 
 use crate::belonging;
@@ -44,6 +45,10 @@ const READING_TIME: Duration = Duration::from_secs(15);
 /// Default time limit of a shutdown.
 const SHUTDOWN: Duration = Duration::from_secs(10);
 
+/// Added niceness of memory work.
+#[cfg(target_os = "linux")]
+const GIVES_WAY: i32 = 10;
+
 /// The rows of recently used owners may take one in so many bytes of the memory.
 const HOT_PART: usize = 8;
 
@@ -66,6 +71,8 @@ pub(crate) struct World {
     /// Limits for the model servers, shared by extraction and conversations.
     pub(crate) gates: Arc<Gates>,
     pub(crate) offline: Offline,
+    /// Where memory work runs.
+    background: Handle,
 }
 
 impl World {
@@ -123,7 +130,12 @@ impl World {
             clock: clock.clone(),
             ids: ids.clone(),
         };
-        let engine = Engine::start(parts.clone(), settings).await?;
+        let background = if settings.asks_only {
+            Handle::current()
+        } else {
+            BACKGROUND.handle().clone()
+        };
+        let engine = there(&background, Engine::start(parts.clone(), settings)).await?;
         let knowledge = library(&engine, parts, vault).await;
         let world = Self {
             direct: contexts::direct(&contexts, &engine, root, config, (&clock, &ids)),
@@ -136,9 +148,16 @@ impl World {
             contexts,
             gates,
             offline,
+            background,
         };
         world.configure(config)?;
         Ok(world)
+    }
+
+    /// Starts background runs.
+    pub(crate) async fn start_runs(&self) -> Result<(), LedgerError> {
+        let offline = self.offline.clone();
+        there(&self.background, async move { offline.start().await }).await
     }
 
     /// Applies the settings of background runs; other settings need a restart. A configuration with an error changes nothing.
@@ -186,6 +205,23 @@ impl World {
         // The strategies hold the memory engine, which sends events here: until the engine has ended, its writes cause runs.
         self.offline.register(Vec::new());
     }
+}
+
+/// The threads of memory work. They live as long as the process; the engine ends its tasks.
+static BACKGROUND: LazyLock<Runtime> = LazyLock::new(|| {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    // Elsewhere niceness is the whole process's.
+    #[cfg(target_os = "linux")]
+    builder.on_thread_start(|| {
+        rustix::process::nice(GIVES_WAY).ok();
+    });
+    builder.enable_all().build().expect("a thread can be started")
+});
+
+/// Does work on other threads, where what it spawns runs too.
+async fn there<T: Send + 'static>(on: &Handle, work: impl Future<Output = T> + Send + 'static) -> T {
+    let done = on.spawn(work).await;
+    done.unwrap_or_else(|panicked| std::panic::resume_unwind(panicked.into_panic()))
 }
 
 /// The time zone of the output.

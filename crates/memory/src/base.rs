@@ -97,7 +97,7 @@ impl Base {
         recorded::record(&chronicle, &mut parts).await?;
         let base = Self {
             time: WorkTime::new(parts.clock.clone()),
-            work: Tasks::default(),
+            work: Tasks::new(),
             gate: TenantGate::default(),
             rebuilding: tokio::sync::Mutex::default(),
             writer,

@@ -57,14 +57,14 @@ impl Drop for Handle {
 }
 
 impl Engine {
-    /// Starts the engine: releases stale leases, starts the workers, begins a sync (or a rebuild, if the index needs it).
+    /// Starts the engine on the present runtime, where all work runs that no caller waits for: releases stale leases, starts the workers, begins a sync (or a rebuild, if the index needs it).
     pub async fn start(parts: Parts, settings: MemorySettings) -> Result<Self, EngineError> {
         let unrecorded = if settings.asks_only {
             Unrecorded::default()
         } else {
             Unrecorded::at_start(&parts).await?
         };
-        let service = Tasks::default();
+        let service = Tasks::new();
         let (base, writer) = Base::new(parts, settings, &service).await?;
         let intake = Arc::new(Intake::new(base.clone()));
         let writing = Arc::new(Writing::new(intake.clone(), unrecorded));

@@ -143,7 +143,7 @@ impl LateStart {
         (address, key): (SocketAddr, &str),
     ) -> Result<(), Failure> {
         if !self.runs {
-            match world.offline.start().await {
+            match world.start_runs().await {
                 Ok(()) => self.runs = true,
                 Err(error) if NoRoom::of(&error).is_some() => self.wait("background runs wait", &error),
                 Err(error) => return Err(error.into()),

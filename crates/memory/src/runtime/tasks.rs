@@ -20,35 +20,51 @@ use crate::error::EngineError;
 pub(crate) const QUICK_BYTES_MAX: usize = 64 << 10;
 
 /// A set of tasks that end together. The only place in the engine that spawns.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tasks {
     set: Mutex<JoinSet<()>>,
     stop: CancellationToken,
+    /// The runtime on which the engine was started: its threads may have a lower priority than those that serve requests.
+    background: Handle,
 }
 
 impl Tasks {
+    /// Tasks in the background of the present runtime.
+    pub(crate) fn new() -> Self {
+        Self {
+            set: Mutex::default(),
+            stop: CancellationToken::new(),
+            background: Handle::current(),
+        }
+    }
+
     /// Runs work in the background; starts nothing after the stop signal.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.start(work, &self.background);
+    }
+
+    fn start(&self, work: impl Future<Output = ()> + Send + 'static, on: &Handle) {
         if self.stop.is_cancelled() {
             return;
         }
         let mut set = self.set.lock();
         // Finished tasks keep their memory until they are joined.
         while set.try_join_next().is_some() {}
-        set.spawn(work);
+        set.spawn_on(work, on);
     }
 
-    /// Runs work on another thread if one is free, and waits for it, also when it panics.
+    /// Runs work on another thread of the caller's runtime if one is free, and waits for it, also when it panics.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, EngineError> {
         let (sender, receiver) = oneshot::channel();
-        self.spawn(async move {
+        let waited = async move {
             let done = AssertUnwindSafe(work).catch_unwind().await;
             // The waiting caller may be gone.
             drop(sender.send(done.map_err(|panic| EngineError::Panicked(panic_text(&*panic)))));
-        });
+        };
+        self.start(waited, &Handle::current());
         receiver.await.unwrap_or(Err(EngineError::Stopping))
     }
 
@@ -143,7 +159,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn work_on_long_text_does_not_block_other_tasks() {
-        let tasks = Tasks::default();
+        let tasks = Tasks::new();
         let (sender, receiver) = mpsc::channel();
         let working = tasks.run(async move {
             // The only thread has another task, which must run meanwhile.
@@ -157,5 +173,28 @@ mod tests {
             tasks.run(others).await.expect("it ends");
         });
         worked.expect("it ends").expect("the other task ran");
+    }
+
+    #[test]
+    fn background_work_runs_where_the_engine_was_started_and_a_callers_work_where_the_caller_is() {
+        let runtime = |name: &str| {
+            let mut builder = tokio::runtime::Builder::new_multi_thread();
+            builder
+                .worker_threads(1)
+                .thread_name(name)
+                .build()
+                .expect("threads")
+        };
+        let (background, requests) = (runtime("background"), runtime("requests"));
+        let tasks = background.block_on(async { Tasks::new() });
+        let thread = || std::thread::current().name().map(str::to_owned);
+        let (sender, receiver) = mpsc::channel();
+        requests.block_on(async {
+            tasks.spawn(async move { sender.send(thread()).expect("it waits") });
+            let own = tasks.run(async move { thread() }).await.expect("it ends");
+            assert_eq!(own.as_deref(), Some("requests"));
+        });
+        let spawned = receiver.recv_timeout(Duration::from_secs(10)).expect("it runs");
+        assert_eq!(spawned.as_deref(), Some("background"));
     }
 }

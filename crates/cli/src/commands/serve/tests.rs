@@ -74,7 +74,7 @@ async fn told(desk: &Desk, wait: bool) -> World {
 /// The same, with a clock that the test advances for the watcher of the configuration.
 async fn world(desk: &Desk) -> (World, Arc<ManualClock>) {
     let mut world = told(desk, true).await;
-    world.offline.start().await.expect("it starts");
+    world.start_runs().await.expect("it starts");
     let clock = Arc::<ManualClock>::default();
     world.clock = clock.clone();
     (world, clock)
