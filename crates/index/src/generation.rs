@@ -133,7 +133,10 @@ impl Generation {
                 _ => block_in_place(batch),
             };
             let batch = batch.map_err(|error| IndexError::Store(Box::new(error)))?;
-            self.table.append(batch).await.map_err(judge)?;
+            let owners = add
+                .iter()
+                .map(|doc| rows::owner_key(&doc.key.scope, &doc.key.owner));
+            self.table.append(batch, owners.collect()).await.map_err(judge)?;
         }
         Ok(())
     }
@@ -250,7 +253,9 @@ impl Reading {
     ) -> Result<Option<Vec<Doc>>, IndexError> {
         let generation = &self.generation;
         let load = async {
-            let scanner = generation.table.scan(is_owner(scope, owner), &rows::READ);
+            let scanner = generation
+                .table
+                .scan_owner(&rows::owner_key(scope, owner), &rows::READ);
             let mut batches = scanner.map_err(judge)?.try_into_stream().await.map_err(judge)?;
             let mut docs = Vec::new();
             while let Some(batch) = batches.try_next().await.map_err(judge)? {

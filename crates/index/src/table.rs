@@ -4,8 +4,9 @@
 //!
 //! Lance is the storage engine of LanceDB: a generation's folder is a LanceDB database, and LanceDB's own clients open it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::SchemaRef;
@@ -14,7 +15,7 @@ use lance::dataset::cleanup::CleanupPolicyBuilder;
 use lance::dataset::optimize::{CompactionOptions, compact_files};
 use lance::dataset::scanner::Scanner;
 use lance::dataset::{DeleteBuilder, InsertBuilder, WriteMode, WriteParams};
-use lance::deps::datafusion::prelude::Expr;
+use lance::deps::datafusion::prelude::{Expr, col, lit};
 use lance::index::{DatasetIndexExt as _, IndexParams};
 use lance::session::Session;
 use lance::{Dataset, Result};
@@ -39,7 +40,14 @@ const INDEX_PARTS_MAX: usize = 6;
 
 /// The newest version that this process wrote or opened. A reader keeps the version that it began with.
 #[derive(Debug)]
-pub(crate) struct Table(Mutex<Arc<Dataset>>);
+pub(crate) struct Table(Mutex<Newest>);
+
+#[derive(Debug)]
+struct Newest {
+    dataset: Arc<Dataset>,
+    /// The owners of rows that the indexes may not cover; none if they are unknown.
+    unindexed: Option<BTreeSet<String>>,
+}
 
 /// Where the table of a generation's folder is.
 pub(crate) fn table_dir(dir: &Path) -> PathBuf {
@@ -59,6 +67,13 @@ fn session() -> Arc<Session> {
     ))
 }
 
+fn scan(dataset: &Dataset, condition: Expr, columns: &[&str]) -> Result<Scanner> {
+    let mut scanner = dataset.scan();
+    scanner.filter_expr(condition).prefilter(true);
+    scanner.batch_size(SCANNED_ROWS).project(columns)?;
+    Ok(scanner)
+}
+
 impl Table {
     /// Creates an empty table with empty indexes, which name the tokenizer for rows not yet indexed.
     pub(crate) async fn create(dir: &Path, schema: SchemaRef) -> Result<Self> {
@@ -68,44 +83,79 @@ impl Table {
         };
         let nothing = RecordBatchIterator::new([], schema);
         let dataset = Dataset::write(nothing, uri(dir)?.as_str(), Some(params)).await?;
-        let table = Self(Mutex::new(Arc::new(dataset)));
+        let table = Self::of(dataset);
         table.create_indexes().await?;
+        table.newest_and_owners().unindexed = Some(BTreeSet::new());
         Ok(table)
     }
 
     pub(crate) async fn open(dir: &Path) -> Result<Self> {
         let builder = DatasetBuilder::from_uri(uri(dir)?).with_session(session());
-        Ok(Self(Mutex::new(Arc::new(builder.load().await?))))
+        Ok(Self::of(builder.load().await?))
+    }
+
+    fn of(dataset: Dataset) -> Self {
+        let dataset = Arc::new(dataset);
+        Self(Mutex::new(Newest {
+            dataset,
+            unindexed: None,
+        }))
+    }
+
+    fn newest_and_owners(&self) -> MutexGuard<'_, Newest> {
+        self.0.lock().expect("nothing panics under this lock")
     }
 
     /// The newest version.
     pub(crate) fn newest(&self) -> Arc<Dataset> {
-        self.0.lock().expect("nothing panics under this lock").clone()
+        self.newest_and_owners().dataset.clone()
     }
 
     /// Makes a written version the newest one, unless another writer was faster.
     fn written(&self, dataset: Arc<Dataset>) {
-        let mut newest = self.0.lock().expect("nothing panics under this lock");
-        if dataset.version_id() >= newest.version_id() {
-            *newest = dataset;
+        self.written_for(dataset, []);
+    }
+
+    /// The same, with the owners of rows that no index covers.
+    fn written_for(&self, dataset: Arc<Dataset>, owners: impl IntoIterator<Item = String>) {
+        let mut newest = self.newest_and_owners();
+        if let Some(unindexed) = &mut newest.unindexed {
+            unindexed.extend(owners);
+        }
+        if dataset.version_id() >= newest.dataset.version_id() {
+            newest.dataset = dataset;
         }
     }
 
     /// Rows that meet the condition, of the newest version.
     pub(crate) fn scan(&self, condition: Expr, columns: &[&str]) -> Result<Scanner> {
-        let mut scanner = self.newest().scan();
-        scanner.filter_expr(condition).prefilter(true);
-        scanner.batch_size(SCANNED_ROWS).project(columns)?;
+        scan(&self.newest(), condition, columns)
+    }
+
+    /// Rows of an owner, of the newest version. If the index has all of them, no other file is opened.
+    pub(crate) fn scan_owner(&self, owner: &str, columns: &[&str]) -> Result<Scanner> {
+        // Both at once: the next version may have another index.
+        let (dataset, is_indexed) = {
+            let newest = self.newest_and_owners();
+            let unindexed = newest.unindexed.as_ref();
+            let is_indexed = unindexed.is_some_and(|owners| !owners.contains(owner));
+            (newest.dataset.clone(), is_indexed)
+        };
+        let mut scanner = scan(&dataset, col(OWNER).eq(lit(owner)), columns)?;
+        if is_indexed {
+            scanner.fast_search();
+        }
         Ok(scanner)
     }
 
-    pub(crate) async fn append(&self, batch: RecordBatch) -> Result<()> {
+    /// Adds rows of these owners.
+    pub(crate) async fn append(&self, batch: RecordBatch, owners: BTreeSet<String>) -> Result<()> {
         let params = WriteParams {
             mode: WriteMode::Append,
             ..WriteParams::default()
         };
         let insert = InsertBuilder::new(self.newest()).with_params(&params);
-        self.written(Arc::new(insert.execute(vec![batch]).await?));
+        self.written_for(Arc::new(insert.execute(vec![batch]).await?), owners);
         Ok(())
     }
 
@@ -117,6 +167,7 @@ impl Table {
 
     /// Creates empty indexes in place of the existing ones.
     pub(crate) async fn create_indexes(&self) -> Result<()> {
+        self.newest_and_owners().unindexed = None;
         let owners = ScalarIndexParams::for_builtin(BuiltinIndexType::BTree);
         // The column holds terms: the store must not analyse them again.
         let words = InvertedIndexParams::default()
@@ -156,7 +207,7 @@ impl Table {
         Ok(())
     }
 
-    /// Adds new rows to the indexes.
+    /// Adds new rows to the indexes. The caller must not write rows meanwhile.
     pub(crate) async fn extend_indexes(&self) -> Result<()> {
         let rows = self.newest().count_rows(None).await? as u64;
         for index in self.newest().describe_indices(None).await? {
@@ -170,6 +221,8 @@ impl Table {
             dataset.optimize_indices(&options).await?;
             self.written(Arc::new(dataset));
         }
+        // Nobody else writes meanwhile.
+        self.newest_and_owners().unindexed = Some(BTreeSet::new());
         Ok(())
     }
 
