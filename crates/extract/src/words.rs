@@ -3,9 +3,10 @@
 //! Owns: word boundaries, and the punctuation between two words. Never: stemming or stop words
 //! (`text`).
 
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
+
+use foldhash::HashSet;
 
 /// A word list of a rule, written as one text.
 pub(crate) struct WordList(LazyLock<HashSet<&'static str>>);

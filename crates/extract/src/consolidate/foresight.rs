@@ -45,6 +45,10 @@ const NO_PLAN: &str = "every each usually always often normally sometimes never 
 /// The upcoming events in people's messages of a segment, in order: statements with a future time.
 pub fn foresights(messages: &[Message], zone: &Zone) -> Vec<Foresight> {
     let mut found: Vec<Foresight> = Vec::new();
+    let is_dated = |message: &Message| !expressions(&message.text(), message.time, zone).is_empty();
+    if !messages.iter().any(is_dated) {
+        return found;
+    }
     for told in announced(messages, zone).filter(|told| !told.is_corrected && !is_no_plan(&told.sentence)) {
         let Some(foresight) = of_fact(told, zone) else {
             continue;

@@ -3,9 +3,9 @@
 //!
 //! Owns: the table, and the closed words of a clause. Never: the meaning of a clause (`statement`).
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use foldhash::HashMap;
 use model::text::Language;
 
 use crate::words::words;
@@ -117,7 +117,7 @@ impl Tongue {
         };
         Self {
             language,
-            closed: HashMap::new(),
+            closed: HashMap::default(),
         }
     }
 

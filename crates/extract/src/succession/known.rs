@@ -3,8 +3,9 @@
 //! Owns: finding the facts that a new fact repeats, replaces or is replaced by, without comparing
 //! all known facts. Never: the definition of a repetition or a proof.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::HashMap;
 use model::{EntryId, Timestamp};
 
 use super::owned::{Owned, Thing};

@@ -3,12 +3,13 @@
 //! Owns: when two facts are the same. Never: supersession.
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 
-use model::text::{self, Fnv, terms};
+use foldhash::fast::FixedState;
+use model::text::{self, Fnv};
 
 use crate::facts::closed::{denies, ends};
-use crate::words::words;
+use crate::words::{Word, words};
 
 /// Maximum number of trace bits that may differ between two equal facts: one more adverb, one word
 /// with another ending.
@@ -33,14 +34,15 @@ pub(super) struct Wording {
 
 impl Wording {
     pub(super) fn of(text: &str) -> Self {
-        let texts = word_set(text);
+        let said = words(text);
+        let (texts, is_negated) = (word_set(text, &said), is_negated(&said));
         let is_number = |word: &&String| word.starts_with(|c: char| c.is_ascii_digit());
         Self {
             traces: traces(text),
             numbers: texts.iter().filter(is_number).map(|word| term(word)).collect(),
             terms: texts.iter().map(|word| term(word)).collect(),
-            is_negated: is_negated(text),
-            denied: denied(text),
+            is_negated,
+            denied: denied(&said, is_negated),
         }
     }
 
@@ -90,21 +92,23 @@ fn differ(traces: u64, others: u64) -> bool {
 
 /// Hash of a word's stem.
 pub(super) fn term(word: &str) -> WordStem {
-    let mut hasher = DefaultHasher::new();
-    word.hash(&mut hasher);
-    hasher.finish()
+    FixedState::default().hash_one(word)
 }
 
 /// A text's words without endings, negations and words for "now" or "new"; a text without any such
 /// word counts as one word.
-fn word_set(text: &str) -> BTreeSet<String> {
-    let said = words(text);
+fn word_set(text: &str, said: &[Word]) -> BTreeSet<String> {
     let telling = said.iter().filter(|word| {
         !denies(&word.text) && !ends(&word.text) && !matches!(&*word.text, "now" | "just" | "also" | "really")
     });
-    let set: BTreeSet<String> = telling
-        .flat_map(|word| terms(&text[word.range.clone()]))
-        .collect();
+    let mut set = BTreeSet::new();
+    for word in telling {
+        text::each_word(&text[word.range.clone()], |_, word| {
+            if !text::is_stop_word(word) {
+                set.insert(text::stem(word).into_owned());
+            }
+        });
+    }
     if set.is_empty() {
         BTreeSet::from([text.to_lowercase()])
     } else {
@@ -128,19 +132,19 @@ fn traces(text: &str) -> u64 {
 
 /// Hash of a text's words except its negation: equal for "I eat meat" and "I don't eat meat
 /// anymore".
-fn denied(text: &str) -> WordStem {
-    let is_negated = is_negated(text);
-    let words = words(text).into_iter().map(|word| word.text);
+fn denied(said: &[Word], is_negated: bool) -> WordStem {
+    let words = said.iter().map(|word| &*word.text);
     let kept = words.filter(|word| !is_negated || !denies(word) && !ends(word));
-    let stems: BTreeSet<String> = kept.map(|word| text::stem(&word).into_owned()).collect();
+    let stems: BTreeSet<_> = kept.map(text::stem).collect();
     term(&stems.into_iter().collect::<Vec<_>>().join(" "))
 }
 
 /// A text's words, and whether it is negated: equal for texts that say the same in the same words.
 pub(crate) fn said_words(text: &str) -> (BTreeSet<String>, bool) {
-    (word_set(text), is_negated(text))
+    let said = words(text);
+    (word_set(text, &said), is_negated(&said))
 }
 
-fn is_negated(text: &str) -> bool {
-    words(text).iter().any(|word| denies(&word.text))
+fn is_negated(said: &[Word]) -> bool {
+    said.iter().any(|word| denies(&word.text))
 }
