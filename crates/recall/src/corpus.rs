@@ -63,6 +63,10 @@ impl Corpus {
         {
             vector = self.vectors.get(slot);
         }
+        if let Some((slot, _)) = self.find(&doc.key.id).filter(|(_, row)| row.becomes(&doc)) {
+            self.write_turn(slot, doc, vector.as_ref());
+            return;
+        }
         self.remove(&doc.key.id);
         self.links.take();
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -104,6 +108,24 @@ impl Corpus {
         if is_turn {
             self.turns.add(slot, &self.rows);
         }
+    }
+
+    /// Replaces a buffered turn by its written form: all that was read from its text stays.
+    fn write_turn(&mut self, slot: Slot, doc: Arc<Doc>, vector: Option<&Quantised>) {
+        match vector {
+            Some(vector) => self.vectors.put(slot, vector),
+            None => self.vectors.clear(slot),
+        }
+        self.turns.remove(slot, &self.rows);
+        let row = self.rows[slot as usize].as_mut().expect("ids name rows");
+        self.row_bytes -= row.bytes();
+        (row.time, row.doc) = (doc.time, doc);
+        self.row_bytes += row.bytes();
+        self.kinds[slot as usize] = Some(row.kind).filter(|_| row.doc.is_findable());
+        if let Some(parent) = row.episode() {
+            self.children.entry(parent.into()).or_default().push(slot);
+        }
+        self.turns.add(slot, &self.rows);
     }
 
     /// Removes a row; returns whether it existed.

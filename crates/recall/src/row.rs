@@ -113,6 +113,15 @@ impl Row {
         counts(&self.doc, lexicon, |_, _| {}).0
     }
 
+    /// Whether this buffered turn is written as `doc`, with every trait of its text.
+    pub(crate) fn becomes(&self, doc: &Doc) -> bool {
+        let own = &*self.doc;
+        let is_buffered = own.kind == DocKind::Turn && own.parent.is_none();
+        is_buffered
+            && (own.kind, own.role) == (doc.kind, doc.role)
+            && (&own.speaker, &own.senders, &own.text) == (&doc.speaker, &doc.senders, &doc.text)
+    }
+
     /// Order of turns in time.
     pub(crate) fn order(&self) -> (Timestamp, u32, &DocId) {
         (self.time, self.doc.seq, &self.doc.key.id)
