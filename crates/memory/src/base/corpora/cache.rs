@@ -269,31 +269,35 @@ impl CorpusCache {
     /// Drops the least recently used owners if all together are too large, a part of them at once, since each is looked
     /// at; never the one in use.
     pub(super) fn shrink(&self, in_use: &Arc<Hot>) {
-        let bytes = self.bytes.load(Ordering::Relaxed);
-        if bytes <= self.bytes_max {
+        if self.bytes.load(Ordering::Relaxed) <= self.bytes_max {
             return;
         }
-        let mut over = bytes - (self.bytes_max - self.bytes_max / DROPPED_PART);
+        // The sum of the cached owners: owners that another caller drops are freed after the lock.
+        let mut bytes = 0;
         // Lives longer than the lock: rows are freed without it.
         let mut idle = Vec::new();
         let mut slots = self.slots.lock();
         for (scope, of_scope) in &slots.scopes {
             for slot in of_scope.owners.values() {
+                bytes += slot.hot.bytes();
                 // A slot without a size is loading, and its caller waits for it.
                 if slot.hot.bytes() > 0 && !Arc::ptr_eq(&slot.hot, in_use) {
                     idle.push((slot.used, scope.clone(), slot.hot.clone()));
                 }
             }
         }
+        if bytes <= self.bytes_max {
+            return;
+        }
         idle.sort_unstable_by_key(|(used, ..)| *used);
         for (_, scope, hot) in &idle {
-            if over == 0 {
+            if bytes <= self.bytes_max - self.bytes_max / DROPPED_PART {
                 return;
             }
             if let Some(of_scope) = slots.scopes.get_mut(scope) {
                 of_scope.remove(hot.owner());
             }
-            over = over.saturating_sub(hot.bytes());
+            bytes = bytes.saturating_sub(hot.bytes());
         }
     }
 

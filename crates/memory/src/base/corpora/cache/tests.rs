@@ -84,6 +84,21 @@ fn what_is_dropped_is_counted_no_more() {
 }
 
 #[test]
+fn callers_that_shrink_at_the_same_time_drop_one_part() {
+    let corpora = CorpusCache::new(1_000);
+    let in_use = slot_of(&corpora, 0);
+    // Each is still in the hands of a caller, so that its bytes are not freed.
+    let held: Vec<Arc<Hot>> = (1..=11).map(|n| slot_of(&corpora, n)).collect();
+    held.iter().for_each(|hot| hot.set_bytes(100));
+    for _ in 0..4 {
+        corpora.shrink(&in_use);
+    }
+    let scope = Scope::default();
+    let left = held.iter().filter(|hot| corpora.is_current(&scope, hot));
+    assert_eq!(left.count(), 8);
+}
+
+#[test]
 fn an_owner_that_is_loading_stays() {
     let corpora = CorpusCache::new(1);
     let scope = Scope::default();
