@@ -212,7 +212,7 @@ impl Desk {
     }
 }
 
-/// The only runtime of the process.
+/// The runtime of commands and requests; memory work may have another one.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     Ok(runtime.context("cannot start the runtime")?)

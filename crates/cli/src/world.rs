@@ -45,10 +45,6 @@ const READING_TIME: Duration = Duration::from_secs(15);
 /// Default time limit of a shutdown.
 const SHUTDOWN: Duration = Duration::from_secs(10);
 
-/// Added niceness of memory work.
-#[cfg(target_os = "linux")]
-const GIVES_WAY: i32 = 10;
-
 /// The rows of recently used owners may take one in so many bytes of the memory.
 const HOT_PART: usize = 8;
 
@@ -72,7 +68,7 @@ pub(crate) struct World {
     pub(crate) gates: Arc<Gates>,
     pub(crate) offline: Offline,
     /// Where memory work runs.
-    background: Handle,
+    threads: Handle,
 }
 
 impl World {
@@ -90,9 +86,14 @@ impl World {
         let ids: Arc<dyn Ids> = Arc::new(RandomIds);
         let zone = settings.zone.clone();
         let id = belonging::checked(root, &*ledger, &*ids).await?;
-        if !settings.asks_only {
+        let threads = if settings.asks_only {
+            Handle::current()
+        } else {
             old_history::set_aside(root);
-        }
+            let runtime = BACKGROUND.as_ref();
+            let runtime = runtime.context("cannot start the threads of memory work")?;
+            runtime.handle().clone()
+        };
         let vault = MarkdownVault::open(root.join(MEMORY), zone.clone(), clock.clone())
             .and_then(|vault| vault.with_name_file(root.join(belonging::NAME)));
         let vault = Arc::new(vault?.known_as(id));
@@ -130,12 +131,7 @@ impl World {
             clock: clock.clone(),
             ids: ids.clone(),
         };
-        let background = if settings.asks_only {
-            Handle::current()
-        } else {
-            BACKGROUND.handle().clone()
-        };
-        let engine = there(&background, Engine::start(parts.clone(), settings)).await?;
+        let engine = there(&threads, Engine::start(parts.clone(), settings)).await?;
         let knowledge = library(&engine, parts, vault).await;
         let world = Self {
             direct: contexts::direct(&contexts, &engine, root, config, (&clock, &ids)),
@@ -148,7 +144,7 @@ impl World {
             contexts,
             gates,
             offline,
-            background,
+            threads,
         };
         world.configure(config)?;
         Ok(world)
@@ -157,7 +153,7 @@ impl World {
     /// Starts background runs.
     pub(crate) async fn start_runs(&self) -> Result<(), LedgerError> {
         let offline = self.offline.clone();
-        there(&self.background, async move { offline.start().await }).await
+        there(&self.threads, async move { offline.start().await }).await
     }
 
     /// Applies the settings of background runs; other settings need a restart. A configuration with an error changes nothing.
@@ -208,14 +204,14 @@ impl World {
 }
 
 /// The threads of memory work. They live as long as the process; the engine ends its tasks.
-static BACKGROUND: LazyLock<Runtime> = LazyLock::new(|| {
+static BACKGROUND: LazyLock<std::io::Result<Runtime>> = LazyLock::new(|| {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    // Elsewhere niceness is the whole process's.
+    // They give way to requests. Elsewhere niceness is the whole process's.
     #[cfg(target_os = "linux")]
     builder.on_thread_start(|| {
-        rustix::process::nice(GIVES_WAY).ok();
+        rustix::process::nice(10).ok();
     });
-    builder.enable_all().build().expect("a thread can be started")
+    builder.enable_all().build()
 });
 
 /// Does work on other threads, where what it spawns runs too.

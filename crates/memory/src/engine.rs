@@ -57,7 +57,8 @@ impl Drop for Handle {
 }
 
 impl Engine {
-    /// Starts the engine on the present runtime, where all work runs that no caller waits for: releases stale leases, starts the workers, begins a sync (or a rebuild, if the index needs it).
+    /// Starts the engine on the present runtime, where all work runs that no caller waits for: releases stale leases,
+    /// starts the workers, begins a sync (or a rebuild, if the index needs it).
     pub async fn start(parts: Parts, settings: MemorySettings) -> Result<Self, EngineError> {
         let unrecorded = if settings.asks_only {
             Unrecorded::default()

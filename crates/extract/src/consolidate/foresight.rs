@@ -46,10 +46,9 @@ const NO_PLAN: &str = "every each usually always often normally sometimes never 
 pub fn foresights(messages: &[Message], zone: &Zone) -> Vec<Foresight> {
     let mut found: Vec<Foresight> = Vec::new();
     let is_dated = |message: &Message| !expressions(&message.text(), message.time, zone).is_empty();
-    if !messages.iter().any(is_dated) {
-        return found;
-    }
-    for told in announced(messages, zone).filter(|told| !told.is_corrected && !is_no_plan(&told.sentence)) {
+    let told = messages.iter().any(is_dated).then(|| announced(messages, zone));
+    let told = told.into_iter().flatten();
+    for told in told.filter(|told| !told.is_corrected && !is_no_plan(&told.sentence)) {
         let Some(foresight) = of_fact(told, zone) else {
             continue;
         };

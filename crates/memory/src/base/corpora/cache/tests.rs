@@ -89,7 +89,9 @@ fn callers_that_shrink_at_the_same_time_drop_one_part() {
     let in_use = slot_of(&corpora, 0);
     // Each is still in the hands of a caller, so that its bytes are not freed.
     let held: Vec<Arc<Hot>> = (1..=11).map(|n| slot_of(&corpora, n)).collect();
-    held.iter().for_each(|hot| hot.set_bytes(100));
+    for hot in &held {
+        hot.set_bytes(100);
+    }
     for _ in 0..4 {
         corpora.shrink(&in_use);
     }
