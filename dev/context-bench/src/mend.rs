@@ -1,21 +1,22 @@
 //! B12: the speed of repairing broken transcripts, and whether providers accept the repaired ones.
 //!
-//! Owns: breaking talks, and the checker of Anthropic's rules. Never: the repair and the checker of OpenAI's rules;
-//! `transcript` has them.
+//! Owns: breaking talks. Never: the repair and the checkers; `transcript` and its tests have them.
 
-use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use transcript::order::openai;
 use transcript::repair::repair;
-use transcript::{Block, Item, Role};
+use transcript::{Block, Item};
 
 use crate::dice::Dice;
 use crate::speed::Clock;
 use crate::table::{Table, count, number};
 use crate::talk::Talk;
+
+#[path = "../../../crates/transcript/tests/it/anthropic.rs"]
+mod anthropic;
 
 /// Number of broken transcripts made of one talk.
 const BREAKS: usize = 20;
@@ -40,7 +41,7 @@ pub struct Mended {
 pub fn measure(talks: &[Talk], clock: Clock<'_>) -> Mended {
     let mut mended = Mended::default();
     let pending = BTreeSet::new();
-    let accepted = |items: &[Arc<Item>]| openai(items) && anthropic(items);
+    let accepted = |items: &[Arc<Item>]| openai(items) && anthropic::anthropic(items);
     for (seed, talk) in (0..).zip(talks) {
         let mut dice = Dice::new(seed);
         for _ in 0..BREAKS {
@@ -57,21 +58,6 @@ pub fn measure(talks: &[Talk], clock: Clock<'_>) -> Mended {
         }
     }
     mended
-}
-
-/// Anthropic's rules. System items are outside of the messages. Neighbouring messages of one role count as one, so all
-/// results of a turn are at the beginning of the user's next message; the first message is the user's, and no message
-/// is empty.
-pub fn anthropic<I: Borrow<Item>>(items: &[I]) -> bool {
-    let messages = items.iter().map(Borrow::borrow);
-    let messages: Vec<&Item> = messages.filter(|item| item.role != Role::System).collect();
-    let begins = messages.first().is_none_or(|first| first.role != Role::Assistant);
-    begins && !messages.iter().any(|item| is_empty(item)) && openai(&messages)
-}
-
-fn is_empty(item: &Item) -> bool {
-    let blank = |block: &Block| matches!(block, Block::Text(text) if text.trim().is_empty());
-    item.blocks.is_empty() || item.blocks.iter().any(blank)
 }
 
 /// A copy with items lost, doubled, out of order, or with blank or reused ids.

@@ -7,6 +7,9 @@ use std::time::Duration;
 use context_bench::bench::{Report, STEPS, Size, run};
 use context_bench::talk::{TYPES, Talk};
 
+#[path = "../../../crates/transcript/tests/it/anthropic.rs"]
+mod anthropic;
+
 /// A clock that advances at each reading, the same in every run.
 fn report(steps: &mut Vec<&'static str>) -> Report {
     let ticks = Cell::new(0);
@@ -57,6 +60,6 @@ fn each_needle_is_in_the_item_that_it_names_and_a_talk_repeats() {
         assert_eq!(kinds.count(), TYPES.len());
         assert_eq!(talk.items, Talk::of(seed, 80, 20).items);
         assert!(transcript::order::openai(&talk.items));
-        assert!(context_bench::mend::anthropic(&talk.items));
+        assert!(anthropic::anthropic(&talk.items));
     }
 }

@@ -1,5 +1,6 @@
 //! The guarantees of the crate, through its public functions.
 
+mod anthropic;
 mod codebuddy_repair;
 mod cut;
 mod dialect;

@@ -8,8 +8,8 @@ use transcript::order;
 use transcript::repair::{for_view, repair};
 use transcript::{Block, Item, Role};
 
+use crate::anthropic::anthropic;
 use crate::hostile::{Hostile, transcripts};
-use crate::order::anthropic;
 
 fn shared(hostile: &Hostile) -> Vec<Arc<Item>> {
     hostile.items.iter().cloned().map(Arc::new).collect()
