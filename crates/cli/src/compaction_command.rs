@@ -98,10 +98,7 @@ mod tests {
 
     fn compaction() -> Compaction {
         Compaction {
-            conversation: SessionKey {
-                scope: Scope::default(),
-                session: SessionId::new("me/a"),
-            },
+            conversation: SessionKey::new(Scope::default(), SessionId::new("me/a")),
             reason: "manual",
             tokens_before: 10,
             messages_before: 2,

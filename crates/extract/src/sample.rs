@@ -23,10 +23,7 @@ pub fn sample_talk() -> Vec<Message> {
     let said = SAMPLE_SENTENCES.into_iter().enumerate();
     said.map(|(at, sentence)| Message {
         id: MessageId::new(format!("sample-{at}")),
-        session: SessionKey {
-            scope: Scope::default(),
-            session: SessionId::new("sample"),
-        },
+        session: SessionKey::new(Scope::default(), SessionId::new("sample")),
         sender: Name::parse(NAMELESS).expect("it is a name"),
         sender_name: None,
         role: Role::User,

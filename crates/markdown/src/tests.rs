@@ -49,26 +49,11 @@ fn problems(parsed: &Parsed) -> Vec<String> {
 
 /// An entry with required fields only.
 fn plain(id: &str, subject: &str, body: &str) -> Entry {
+    let whose = (Scope::default(), Owner::user(name("alice")));
+    let time = Timestamp::from_millis(1_683_547_200_000);
     Entry {
-        id: EntryId::new(id),
-        kind: EntryKind::Episode,
-        scope: Scope::default(),
-        owner: Owner::user(name("alice")),
-        session: None,
-        time: Timestamp::from_millis(1_683_547_200_000),
-        valid_from: None,
-        valid_until: None,
-        supersedes: Vec::new(),
-        origin: Origin::User,
-        author: None,
-        parent: None,
-        sources: Vec::new(),
-        labels: Vec::new(),
-        confidence_percent: None,
-        senders: Vec::new(),
         subject: subject.to_owned(),
-        summary: String::new(),
         body: body.to_owned(),
-        turns: Vec::new(),
+        ..Entry::new(EntryId::new(id), EntryKind::Episode, whose, time, Origin::User)
     }
 }

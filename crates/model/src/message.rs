@@ -218,10 +218,7 @@ mod tests {
         let plan = attachment("document", "plan.docx", "I live in Rome.");
         let message = Message {
             id: MessageId::new("m"),
-            session: SessionKey {
-                scope: Scope::default(),
-                session: SessionId::new("s"),
-            },
+            session: SessionKey::new(Scope::default(), SessionId::new("s")),
             sender: Name::parse("ada").expect("a name"),
             sender_name: None,
             role: Role::User,

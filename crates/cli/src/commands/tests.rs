@@ -459,27 +459,15 @@ async fn a_strategy_that_cannot_run_is_reported_with_its_exit_code() {
 }
 
 fn draft(owner: &Owner, id: &str, name: &str) -> Entry {
+    let (id, whose) = (EntryId::new(id), (Scope::default(), owner.clone()));
+    let time = Timestamp::from_millis(1_772_442_000_000);
     Entry {
-        id: EntryId::new(id),
-        kind: EntryKind::Skill,
-        scope: Scope::default(),
-        owner: owner.clone(),
-        session: None,
-        time: Timestamp::from_millis(1_772_442_000_000),
-        valid_from: None,
-        valid_until: None,
-        supersedes: Vec::new(),
-        origin: Origin::Assistant,
-        author: None,
-        parent: None,
-        sources: Vec::new(),
-        senders: Vec::new(),
         labels: vec!["draft".to_owned()],
         confidence_percent: Some(75),
         subject: name.to_owned(),
         summary: "How to deploy.".to_owned(),
         body: "1. `run` on `deploy`".to_owned(),
-        turns: Vec::new(),
+        ..Entry::new(id, EntryKind::Skill, whose, time, Origin::Assistant)
     }
 }
 
@@ -489,12 +477,7 @@ async fn with_skill(desk: &Desk, drafts: &[(&str, &str)]) -> World {
     let world = world.expect("it opens");
     let owner = Owner::agent(Name::parse("assistant").expect("a name"));
     let put = drafts.iter().map(|(id, name)| draft(&owner, id, name));
-    let curate = Curate {
-        scope: Scope::default(),
-        owner: owner.clone(),
-        put: put.collect(),
-        remove: Vec::new(),
-    };
+    let curate = Curate::new(&Scope::default(), &owner, put.collect(), Vec::new());
     world.engine.curate(curate).await.expect("it is put");
     world
 }
@@ -514,12 +497,8 @@ async fn a_fact_is_shown_with_the_project_where_it_holds() {
         labels: labels.iter().map(|label| (*label).to_owned()).collect(),
         ..draft(&owner, id, "")
     };
-    let curate = Curate {
-        put: vec![fact("af_1", &["project"]), fact("af_2", &[])],
-        remove: Vec::new(),
-        scope: scope.clone(),
-        owner: owner.clone(),
-    };
+    let put = vec![fact("af_1", &["project"]), fact("af_2", &[])];
+    let curate = Curate::new(&scope, &owner, put, Vec::new());
     world.engine.curate(curate).await.expect("it is put");
     let get = "--user ana --project shop";
     let told = typed_in(&desk, world, &[&format!("get af_1 {get}")]).await;

@@ -18,10 +18,7 @@ fn name(text: &str) -> Name {
 
 /// A talk, one message a line: `u: text`, `a: text`, `c: tool {arguments} => result`.
 fn cell(talk: &str) -> Cell {
-    let session = SessionKey {
-        scope: Scope::default(),
-        session: SessionId::new("s1"),
-    };
+    let session = SessionKey::new(Scope::default(), SessionId::new("s1"));
     let mut messages: Vec<Message> = Vec::new();
     let mut push = |role: Role, text: &str, calls: Vec<ToolCall>, answers: Option<String>| {
         let n = messages.len();

@@ -29,10 +29,7 @@ pub(crate) fn at(text: &str) -> Timestamp {
 }
 
 pub(crate) fn session() -> SessionKey {
-    SessionKey {
-        scope: Scope::default(),
-        session: SessionId::new("s1"),
-    }
+    SessionKey::new(Scope::default(), SessionId::new("s1"))
 }
 
 /// A message of `alice`, `bob` (users), `bot` (assistant) or `tool`.

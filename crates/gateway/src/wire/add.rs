@@ -90,11 +90,9 @@ impl AddRequest {
         let new = |(at, item): (usize, MessageItem)| {
             let (message, client_id) = item.into_message(at, &session)?;
             Ok(NewMessage {
-                message,
-                client_id,
                 accept_forgotten: self.accept_forgotten,
                 log_of: log_of.clone(),
-                repeat_key: None,
+                ..NewMessage::new(message, client_id)
             })
         };
         Ok(Add {

@@ -643,10 +643,7 @@ fn a_filter_matches_the_documented_rows() {
             &json!({"sender_id": sender, "timestamp": millis}),
         ))
         .expect("valid");
-        let session = model::SessionKey {
-            scope: Scope::default(),
-            session: SessionId::new(session),
-        };
+        let session = model::SessionKey::new(Scope::default(), SessionId::new(session));
         let (message, _) = item.into_message(0, &session).expect("valid");
         Doc::of_message(&message, &Owner::user(name("ada")))
     };

@@ -11,27 +11,13 @@ fn ada() -> Owner {
 }
 
 fn entry(kind: EntryKind, id: &str, subject: &str, body: &str) -> Entry {
+    let whose = (Scope::default(), ada());
+    let time = Timestamp::from_millis(1_715_176_560_000);
     Entry {
-        id: EntryId::new(id),
-        kind,
-        scope: Scope::default(),
-        owner: ada(),
-        session: None,
-        time: Timestamp::from_millis(1_715_176_560_000),
-        valid_from: None,
-        valid_until: None,
-        supersedes: Vec::new(),
-        origin: Origin::User,
-        author: None,
-        parent: None,
-        sources: Vec::new(),
-        senders: Vec::new(),
-        labels: Vec::new(),
-        confidence_percent: None,
         subject: subject.to_owned(),
         summary: "Said on 8 May 2024.".to_owned(),
         body: body.to_owned(),
-        turns: Vec::new(),
+        ..Entry::new(EntryId::new(id), kind, whose, time, Origin::User)
     }
 }
 
@@ -48,12 +34,7 @@ async fn with_profile() -> House {
     ahead.valid_from = Some(Timestamp::from_millis(1_715_299_200_000));
     ahead.valid_until = Some(Timestamp::from_millis(1_715_472_000_000));
     let home = entry(EntryKind::Profile, "pf_1", "Home", "Ada lives in Porto.");
-    let curate = Curate {
-        scope: Scope::default(),
-        owner: ada(),
-        put: vec![home, shown, ahead],
-        remove: Vec::new(),
-    };
+    let curate = Curate::new(&Scope::default(), &ada(), vec![home, shown, ahead], Vec::new());
     house.engine.curate(curate).await.expect("it is put");
     house
 }

@@ -9,27 +9,19 @@ use crate::house::{House, SAID, post, scope, tokens};
 const DEPLOY: &str = "default/default/agents/coder/skills/deploy/SKILL.md";
 
 fn entry(kind: EntryKind, id: &str, subject: &str) -> Entry {
+    let owner = Owner::agent(Name::parse("coder").expect("a name"));
+    let (id, whose) = (EntryId::new(id), (Scope::default(), owner));
+    let said = Timestamp::from_millis(SAID);
     Entry {
-        id: EntryId::new(id),
-        kind,
-        scope: Scope::default(),
-        owner: Owner::agent(Name::parse("coder").expect("a name")),
         session: (kind == EntryKind::Case).then(|| model::SessionId::new("s1")),
-        time: Timestamp::from_millis(SAID),
-        valid_from: None,
-        valid_until: None,
-        supersedes: Vec::new(),
-        origin: Origin::Assistant,
         author: Some("practice/1".to_owned()),
-        parent: None,
         sources: vec![MessageId::new("ac_1")],
-        senders: Vec::new(),
         labels: vec!["draft".to_owned()],
         confidence_percent: Some(75),
         subject: subject.to_owned(),
         summary: "The deploy needs a migration first.".to_owned(),
         body: "1. `run` on `deploy billing --env staging`".to_owned(),
-        turns: Vec::new(),
+        ..Entry::new(id, kind, whose, said, Origin::Assistant)
     }
 }
 
@@ -39,12 +31,8 @@ async fn learnt(house: &House, scope: &Scope) {
     let skill = entry(EntryKind::Skill, "sk_1", "deploy");
     for mut entry in [case, skill] {
         entry.scope = scope.clone();
-        let curate = memory::Curate {
-            scope: scope.clone(),
-            owner: entry.owner.clone(),
-            put: vec![entry],
-            remove: Vec::new(),
-        };
+        let owner = entry.owner.clone();
+        let curate = memory::Curate::new(scope, &owner, vec![entry], Vec::new());
         house.engine.curate(curate).await.expect("it is put");
     }
 }

@@ -102,13 +102,7 @@ impl Script {
             Some(user) => says(s, user, &id, time),
             None => replies(s, "bot", &id, time),
         };
-        NewMessage {
-            accept_forgotten: false,
-            log_of: None,
-            repeat_key: None,
-            message,
-            client_id: client_id.map(|id| format!("client-{id}")),
-        }
+        NewMessage::new(message, client_id.map(|id| format!("client-{id}")))
     }
 
     fn cut(&mut self, buffer: &[Message], step: (u8, u8, u8, u8)) -> Option<ports::Cut> {

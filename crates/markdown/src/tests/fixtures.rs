@@ -19,10 +19,7 @@ fn episode() -> Entry {
     let zone = berlin();
     let turn = |id: &str, sender: &str, role, time: &str, text: &str| Message {
         id: MessageId::new(id),
-        session: SessionKey {
-            scope: place().scope,
-            session: SessionId::new("s1"),
-        },
+        session: SessionKey::new(place().scope, SessionId::new("s1")),
         sender: name(sender),
         sender_name: None,
         role,
@@ -61,10 +58,7 @@ fn episode() -> Entry {
     entry.session = Some(SessionId::new("s1"));
     entry.time = at(&zone, "2023-05-08T13:55:31");
     entry.author = Some("rules/1".to_owned());
-    entry.parent = Some(Parent {
-        kind: ParentKind::Memcell,
-        id: "mc_20230508_0001".to_owned(),
-    });
+    entry.parent = Some(Parent::new(ParentKind::Memcell, "mc_20230508_0001"));
     entry.sources = ["m_1", "m_2", "m_3"].map(MessageId::new).to_vec();
     entry.senders = vec![name("alice"), name("bot")];
     entry.summary = "Alice starts pottery.".to_owned();

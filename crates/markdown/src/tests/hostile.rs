@@ -88,10 +88,7 @@ fn turn() -> BoxedStrategy<Message> {
             |(id, (scope, session), (sender, sender_name, role), time, text, (tool_calls, tool_call_id))| {
                 Message {
                     id: MessageId::new(id),
-                    session: SessionKey {
-                        scope,
-                        session: SessionId::new(session),
-                    },
+                    session: SessionKey::new(scope, SessionId::new(session)),
                     sender,
                     sender_name,
                     role,

@@ -114,10 +114,7 @@ fn entries_are_filed_by_their_date_in_the_owners_zone() {
 #[test]
 fn each_kind_has_a_folder_and_undated_kinds_a_file_of_their_own() {
     let mut entry = plain("x", "Deploy with Docker!", "");
-    entry.parent = Some(model::Parent {
-        kind: model::ParentKind::Document,
-        id: "d_1f00c3".to_owned(),
-    });
+    entry.parent = Some(model::Parent::new(model::ParentKind::Document, "d_1f00c3"));
     let files = model::EntryKind::ALL.map(|kind| {
         entry.kind = kind;
         let path = path_of(&entry, &berlin());

@@ -153,10 +153,7 @@ fn ordinary_prose_is_written_without_escapes() {
 fn message() -> Message {
     Message {
         id: MessageId::new("m"),
-        session: SessionKey {
-            scope: place().scope,
-            session: SessionId::new("s"),
-        },
+        session: SessionKey::new(place().scope, SessionId::new("s")),
         sender: name("bob"),
         sender_name: None,
         role: Role::User,

@@ -207,10 +207,7 @@ mod tests {
         let rows = Rows::new(embedder.clone());
         let message = |n: usize| Message {
             id: MessageId::new(format!("m{n}")),
-            session: SessionKey {
-                scope: Scope::default(),
-                session: SessionId::new("s"),
-            },
+            session: SessionKey::new(Scope::default(), SessionId::new("s")),
             sender: Name::parse("ann").expect("a name"),
             sender_name: None,
             role: Role::User,

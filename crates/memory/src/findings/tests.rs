@@ -9,27 +9,12 @@ const NOW: i64 = 1_800_000_000_000;
 
 fn fact(id: &str, body: &str) -> FiledEntry {
     let ann = Name::parse("ann").expect("a name");
+    let whose = (Scope::default(), Owner::user(ann.clone()));
+    let time = Timestamp::from_millis(NOW - 400 * DAY_MS);
     let entry = Entry {
-        id: EntryId::new(id),
-        kind: EntryKind::Fact,
-        scope: Scope::default(),
-        owner: Owner::user(ann.clone()),
-        session: None,
-        time: Timestamp::from_millis(NOW - 400 * DAY_MS),
-        valid_from: None,
-        valid_until: None,
-        supersedes: Vec::new(),
-        origin: Origin::User,
-        author: None,
-        parent: None,
-        sources: Vec::new(),
-        labels: Vec::new(),
-        confidence_percent: None,
         senders: vec![ann],
-        subject: String::new(),
-        summary: String::new(),
         body: body.to_owned(),
-        turns: Vec::new(),
+        ..Entry::new(EntryId::new(id), EntryKind::Fact, whose, time, Origin::User)
     };
     let path = "default/default/users/ann/fact/2026.md".into();
     FiledEntry { path, entry }
@@ -39,10 +24,7 @@ fn episode(id: &str, message: &str, text: &str) -> FiledEntry {
     let FiledEntry { path, entry } = fact(id, "About it.");
     let turn = Message {
         id: MessageId::new(message),
-        session: SessionKey {
-            scope: Scope::default(),
-            session: SessionId::parse("s").expect("an id"),
-        },
+        session: SessionKey::new(Scope::default(), SessionId::parse("s").expect("an id")),
         sender: Name::parse("ann").expect("a name"),
         sender_name: None,
         role: Role::User,

@@ -66,10 +66,7 @@ mod tests {
     }
 
     fn session(name: &str) -> SessionKey {
-        SessionKey {
-            scope: Scope::default(),
-            session: SessionId::new(name),
-        }
+        SessionKey::new(Scope::default(), SessionId::new(name))
     }
 
     fn message(text: &str) -> Message {

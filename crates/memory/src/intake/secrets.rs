@@ -69,10 +69,7 @@ mod tests {
         let data = format!("data:text/plain;base64,{key}");
         let mut message = Message {
             id: MessageId::new("m"),
-            session: SessionKey {
-                scope: Scope::default(),
-                session: SessionId::new("s"),
-            },
+            session: SessionKey::new(Scope::default(), SessionId::new("s")),
             sender: Name::parse("ada").expect("a name"),
             sender_name: some(),
             role: Role::Assistant,

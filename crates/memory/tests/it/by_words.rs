@@ -248,15 +248,8 @@ async fn a_memory_without_messages_and_a_page_line_with_the_words_go_too() {
     let (stage, engine) = opened().await;
     let hand = written("ann", EntryKind::Profile, "pf_hand", 5, "Petra is a friend.");
     let other = written("ann", EntryKind::Profile, "pf_other", 5, "Likes tea.");
-    engine
-        .curate(memory::Curate {
-            scope: Scope::default(),
-            owner: user("ann"),
-            put: vec![hand, other],
-            remove: Vec::new(),
-        })
-        .await
-        .expect("written");
+    let put = memory::Curate::new(&Scope::default(), &user("ann"), vec![hand, other], Vec::new());
+    engine.curate(put).await.expect("written");
     let page = memory::ReplacePage {
         scope: Scope::default(),
         owner: user("ann"),
@@ -300,12 +293,7 @@ async fn a_derived_memory_that_also_has_the_words_is_listed_once() {
         sources: vec![petra.id.clone()],
         ..written("ann", EntryKind::Profile, "pf_made", 5, "Petra plays the violin.")
     };
-    let put = memory::Curate {
-        scope: Scope::default(),
-        owner: user("ann"),
-        put: vec![made],
-        remove: Vec::new(),
-    };
+    let put = memory::Curate::new(&Scope::default(), &user("ann"), vec![made], Vec::new());
     engine.curate(put).await.expect("written");
     let what = target("ann", "petra", &[]);
     let looked = preview(&engine, &what).await;

@@ -8,12 +8,8 @@ use crate::slow::At;
 use crate::stage::{Stage, finds, flush, name, say, session, user, written};
 
 fn curate(put: Vec<Entry>, remove: &[&str]) -> Curate {
-    Curate {
-        scope: model::Scope::default(),
-        owner: user("ann"),
-        put,
-        remove: remove.iter().map(|id| EntryId::new(*id)).collect(),
-    }
+    let remove = remove.iter().map(|id| EntryId::new(*id)).collect();
+    Curate::new(&Scope::default(), &user("ann"), put, remove)
 }
 
 async fn opened() -> (Stage, Engine) {

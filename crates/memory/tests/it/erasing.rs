@@ -104,10 +104,7 @@ async fn a_case_goes_with_its_sender_and_with_no_other_deletion() {
         )
         .await;
     }
-    let bot = model::Owner {
-        kind: model::OwnerKind::Agent,
-        id: crate::stage::name("bot"),
-    };
+    let bot = model::Owner::agent(crate::stage::name("bot"));
     let case = |id: &str, sender: &str| model::Entry {
         owner: bot.clone(),
         session: Some(session("elsewhere").session),
@@ -115,12 +112,8 @@ async fn a_case_goes_with_its_sender_and_with_no_other_deletion() {
         senders: vec![crate::stage::name(sender)],
         ..crate::stage::written("bot", EntryKind::Case, id, 0, "It was tuned")
     };
-    let curate = memory::Curate {
-        scope: Scope::default(),
-        owner: bot.clone(),
-        put: vec![case("cs_ann", "ann"), case("cs_cid", "cid")],
-        remove: Vec::new(),
-    };
+    let put = vec![case("cs_ann", "ann"), case("cs_cid", "cid")];
+    let curate = memory::Curate::new(&Scope::default(), &bot, put, Vec::new());
     engine.curate(curate).await.expect("it is put");
     let cases = || {
         let entries = stage.vault.entries();

@@ -35,12 +35,7 @@ fn entries(stage: &Stage, kind: EntryKind) -> Vec<Entry> {
 }
 
 async fn curate(engine: &Engine, put: Vec<Entry>) {
-    let curate = Curate {
-        scope: Scope::default(),
-        owner: user("ann"),
-        put,
-        remove: Vec::new(),
-    };
+    let curate = Curate::new(&Scope::default(), &user("ann"), put, Vec::new());
     engine.curate(curate).await.expect("it is put");
 }
 

@@ -18,10 +18,7 @@ fn project(named: &str) -> Scope {
 /// A user says something in a project, and it becomes memory.
 async fn remember(stage: &Stage, engine: &Engine, whose: &str, place: &str, text: &str) {
     let session = model::SessionId::new(format!("{whose}/{place}"));
-    let key = SessionKey {
-        scope: project(place),
-        session,
-    };
+    let key = SessionKey::new(project(place), session);
     say(engine, &key, whose, 0, text).await;
     engine.flush(flush(&key)).await.expect("it cuts");
     assert_eq!(stage.rest(engine).await, 0);
@@ -140,10 +137,7 @@ async fn a_models_facts_hold_in_all_projects_only_if_they_are_about_a_persons_li
         ..Stage::default()
     };
     let engine = stage.open().await;
-    let key = SessionKey {
-        scope: project("boat"),
-        session: model::SessionId::new("s"),
-    };
+    let key = SessionKey::new(project("boat"), model::SessionId::new("s"));
     say(&engine, &key, "ann", 0, "I live in Lisbon.").await;
     say(
         &engine,

@@ -302,10 +302,7 @@ pub(crate) fn user(text: &str) -> Owner {
 }
 
 pub(crate) fn session(text: &str) -> SessionKey {
-    SessionKey {
-        scope: Scope::default(),
-        session: SessionId::parse(text).expect("a proper id"),
-    }
+    SessionKey::new(Scope::default(), SessionId::parse(text).expect("a proper id"))
 }
 
 /// 2024-05-08T10:00:00Z plus this number of minutes.
@@ -319,23 +316,18 @@ pub(crate) fn new_message(session: &SessionKey, sender: &str, minutes: i64, text
     } else {
         Role::User
     };
-    NewMessage {
-        accept_forgotten: false,
-        log_of: None,
-        repeat_key: None,
-        message: Message {
-            id: MessageId::new(""),
-            session: session.clone(),
-            sender: name(sender),
-            sender_name: None,
-            role,
-            time: minute(minutes),
-            content: Content::Text(text.to_owned()).into(),
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-        },
-        client_id: Some(format!("{sender}/{text}")),
-    }
+    let message = Message {
+        id: MessageId::new(""),
+        session: session.clone(),
+        sender: name(sender),
+        sender_name: None,
+        role,
+        time: minute(minutes),
+        content: Content::Text(text.to_owned()).into(),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+    };
+    NewMessage::new(message, Some(format!("{sender}/{text}")))
 }
 
 pub(crate) fn add(session: &SessionKey, messages: Vec<NewMessage>) -> Add {
@@ -416,26 +408,10 @@ pub(crate) async fn finds(engine: &Engine, owner: &str, query: &str, text: &str)
 
 /// An entry as a person would write it.
 pub(crate) fn written(owner: &str, kind: EntryKind, id: &str, minutes: i64, body: &str) -> Entry {
+    let (id, whose) = (model::EntryId::new(id), (Scope::default(), user(owner)));
     Entry {
-        id: model::EntryId::new(id),
-        kind,
-        scope: Scope::default(),
-        owner: user(owner),
-        session: None,
-        time: minute(minutes),
-        valid_from: None,
-        valid_until: None,
-        supersedes: Vec::new(),
-        origin: model::Origin::Hand,
-        author: None,
-        parent: None,
-        sources: Vec::new(),
-        labels: Vec::new(),
-        confidence_percent: None,
         senders: vec![name(owner)],
-        subject: String::new(),
-        summary: String::new(),
         body: body.to_owned(),
-        turns: Vec::new(),
+        ..Entry::new(id, kind, whose, minute(minutes), model::Origin::Hand)
     }
 }

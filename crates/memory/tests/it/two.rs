@@ -358,11 +358,9 @@ async fn a_run_does_not_change_the_page_or_memories_of_the_other_ledger() {
         before: before.map(str::to_owned),
         text: text.to_owned(),
     };
-    let curate = |text: &str| Curate {
-        scope: Scope::default(),
-        owner: user("ann"),
-        put: vec![written("ann", EntryKind::Profile, "pf_1", 0, text)],
-        remove: Vec::new(),
+    let curate = |text: &str| {
+        let entry = written("ann", EntryKind::Profile, "pf_1", 0, text);
+        Curate::new(&Scope::default(), &user("ann"), vec![entry], Vec::new())
     };
     let (done, _) = a
         .engine

@@ -106,27 +106,17 @@ impl Stage {
 
     async fn skill(&self) {
         let owner = Owner::agent(Name::parse("coder").expect("a name"));
+        let (id, whose) = (EntryId::new("sk_1"), (Scope::default(), owner.clone()));
+        let said = Timestamp::from_millis(SAID);
         let skill = Entry {
-            id: EntryId::new("sk_1"),
-            kind: EntryKind::Skill,
-            scope: Scope::default(),
-            owner: owner.clone(),
-            session: None,
-            time: Timestamp::from_millis(SAID),
-            valid_from: None,
-            valid_until: None,
-            supersedes: Vec::new(),
-            origin: Origin::Assistant,
             author: Some("practice/1".to_owned()),
-            parent: None,
             sources: vec![MessageId::new("ac_1")],
-            senders: Vec::new(),
             labels: vec!["draft".to_owned()],
             confidence_percent: Some(75),
             subject: "deploy".to_owned(),
             summary: "The deploy needs a migration first.".to_owned(),
             body: "1. `run` on `deploy billing --env staging`".to_owned(),
-            turns: Vec::new(),
+            ..Entry::new(id, EntryKind::Skill, whose, said, Origin::Assistant)
         };
         let case = Entry {
             id: EntryId::new("ac_1"),
@@ -135,12 +125,7 @@ impl Stage {
             ..skill.clone()
         };
         for entry in [case, skill] {
-            let curate = memory::Curate {
-                scope: Scope::default(),
-                owner: owner.clone(),
-                put: vec![entry],
-                remove: Vec::new(),
-            };
+            let curate = memory::Curate::new(&Scope::default(), &owner, vec![entry], Vec::new());
             self.house.engine.curate(curate).await.expect("it is put");
         }
     }
@@ -174,34 +159,15 @@ impl Stage {
     pub(crate) async fn event(&self, id: &str, days: i64) {
         let at = |days: i64| Some(Timestamp::from_millis(SAID + days * 86_400_000));
         let owner = Owner::user(Name::parse("ada").expect("a name"));
+        let (id, whose) = (EntryId::new(id), (Scope::default(), owner.clone()));
+        let said = Timestamp::from_millis(SAID);
         let event = Entry {
-            id: EntryId::new(id),
-            kind: EntryKind::Foresight,
-            scope: Scope::default(),
-            owner: owner.clone(),
-            session: None,
-            time: Timestamp::from_millis(SAID),
             valid_from: at(days),
             valid_until: at(days + 1),
-            supersedes: Vec::new(),
-            origin: Origin::User,
-            author: None,
-            parent: None,
-            sources: Vec::new(),
-            senders: Vec::new(),
-            labels: Vec::new(),
-            confidence_percent: None,
-            subject: String::new(),
-            summary: String::new(),
             body: "Ada flies to Rome.".to_owned(),
-            turns: Vec::new(),
+            ..Entry::new(id, EntryKind::Foresight, whose, said, Origin::User)
         };
-        let curate = memory::Curate {
-            scope: Scope::default(),
-            owner,
-            put: vec![event],
-            remove: Vec::new(),
-        };
+        let curate = memory::Curate::new(&Scope::default(), &owner, vec![event], Vec::new());
         self.house.engine.curate(curate).await.expect("it is put");
     }
 

@@ -193,27 +193,18 @@ async fn a_first_turn_that_quotes_both_sides_is_remembered_with_the_second() {
 
 async fn learnt(stage: &Stage, agent: &str, name: &str, status: SkillStatus) {
     let owner = Owner::agent(Name::parse(agent).expect("a name"));
+    let whose = (Scope::default(), owner.clone());
+    let id = EntryId::new(format!("sk_{name}"));
+    let now = ports::Clock::now(&*stage.clock);
     let entry = Entry {
-        id: EntryId::new(format!("sk_{name}")),
-        kind: EntryKind::Skill,
-        scope: Scope::default(),
-        owner: owner.clone(),
-        session: None,
-        time: ports::Clock::now(&*stage.clock),
-        valid_from: None,
-        valid_until: None,
-        supersedes: Vec::new(),
-        origin: Origin::Assistant,
         author: Some("practice/1".to_owned()),
-        parent: None,
         sources: vec![MessageId::new("ac_1")],
-        senders: Vec::new(),
         labels: vec![SkillStatus::Draft.as_str().to_owned()],
         confidence_percent: Some(75),
         subject: name.to_owned(),
         summary: "Deploy the billing service to staging.".to_owned(),
         body: format!("1. `run` on `{name} billing --env staging`"),
-        turns: Vec::new(),
+        ..Entry::new(id, EntryKind::Skill, whose, now, Origin::Assistant)
     };
     // A skill requires its cases.
     let case = Entry {
@@ -225,12 +216,7 @@ async fn learnt(stage: &Stage, agent: &str, name: &str, status: SkillStatus) {
         ..entry.clone()
     };
     for entry in [case, entry.clone()] {
-        let curate = memory::Curate {
-            scope: Scope::default(),
-            owner: owner.clone(),
-            put: vec![entry],
-            remove: Vec::new(),
-        };
+        let curate = memory::Curate::new(&Scope::default(), &owner, vec![entry], Vec::new());
         stage.engine.curate(curate).await.expect("it is put");
     }
     if status != SkillStatus::Draft {

@@ -203,10 +203,7 @@ impl Stage {
 
     /// Stores a memory for ann.
     pub(crate) async fn remember(&self, session: &str, text: &str) {
-        let session = SessionKey {
-            scope: Scope::default(),
-            session: SessionId::new(session),
-        };
+        let session = SessionKey::new(Scope::default(), SessionId::new(session));
         let message = Message {
             id: MessageId::new(""),
             session: session.clone(),
@@ -221,13 +218,7 @@ impl Stage {
         let add = Add {
             title: None,
             session: session.clone(),
-            messages: vec![NewMessage {
-                accept_forgotten: false,
-                log_of: None,
-                repeat_key: None,
-                message,
-                client_id: None,
-            }],
+            messages: vec![NewMessage::new(message, None)],
             defer_extraction: false,
             task: None,
         };

@@ -230,10 +230,7 @@ impl Product {
 }
 
 fn key(session: &str) -> SessionKey {
-    SessionKey {
-        scope: Scope::default(),
-        session: SessionId::new(session),
-    }
+    SessionKey::new(Scope::default(), SessionId::new(session))
 }
 
 /// A message in a session, from Ann if `n` is even, else from an agent.
@@ -243,23 +240,18 @@ fn new_message(product: &Product, key: &SessionKey, n: usize, text: String) -> N
     } else {
         ("coder", Role::Assistant)
     };
-    NewMessage {
-        accept_forgotten: false,
-        log_of: None,
-        repeat_key: None,
-        message: Message {
-            id: MessageId::new(""),
-            session: key.clone(),
-            sender: name(sender),
-            sender_name: n.is_multiple_of(2).then(|| "Ann".to_owned()),
-            role,
-            time: product.clock.now(),
-            content: Content::Text(text).into(),
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-        },
-        client_id: None,
-    }
+    let message = Message {
+        id: MessageId::new(""),
+        session: key.clone(),
+        sender: name(sender),
+        sender_name: n.is_multiple_of(2).then(|| "Ann".to_owned()),
+        role,
+        time: product.clock.now(),
+        content: Content::Text(text).into(),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+    };
+    NewMessage::new(message, None)
 }
 
 /// Ten short messages, one of them an announcement.

@@ -1,12 +1,12 @@
 //! The results of each strategy, and the messages from which it makes nothing.
 
-use memory::{EditEntry, Forget, Method, RecordedChange, Search, Verdict};
+use memory::{EditEntry, Forget, RecordedChange, Verdict};
 use model::{EntryId, EntryKind, Origin, Owner, Page, Scope, SessionId, SessionKey};
 use ports::By;
 use ports::runs::{MemoryEvent, RunState};
 use testkit::models::ScriptedChat;
 
-use crate::strategies::stage::{Stage, hits, name, page, put, put_fact, texts, user};
+use crate::strategies::stage::{Stage, hits, name, page, put, put_fact, search, texts, user};
 
 const PROFILE: &str = "extract_user_profile";
 const LIVES: &str = "Ann says: \"I live in Lisbon\".";
@@ -289,21 +289,7 @@ async fn an_announcement_is_listed_found_and_ends() {
         "2026-03-07T00:00:00Z"
     );
     assert!(doc.text.contains("Rome") && doc.summary.contains("Said on 2 March 2026"));
-    let search = Search {
-        scope: Scope::default(),
-        owner: user("ann"),
-        query: "Rome flight".to_owned(),
-        method: Method::Hybrid,
-        memories_max: 10,
-        messages_max: 0,
-        filter: None,
-        as_of: None,
-        asked_at: None,
-        score_min: 0.0,
-        tokens_max: None,
-        with_person: false,
-        rerank: None,
-    };
+    let search = search(user("ann"), "Rome flight", 0);
     let answer = process.engine.search(search).await.expect("it answers");
     assert!(answer.memories.iter().any(|hit| hit.doc.key.id == doc.key.id));
     stage.run(&process, "dream").await;
@@ -332,21 +318,7 @@ async fn a_search_does_not_return_single_profile_statements() {
     let process = stage.open().await;
     stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
     stage.run(&process, PROFILE).await;
-    let search = Search {
-        scope: Scope::default(),
-        owner: user("ann"),
-        query: "Lisbon".to_owned(),
-        method: Method::Hybrid,
-        memories_max: 10,
-        messages_max: 10,
-        filter: None,
-        as_of: None,
-        asked_at: None,
-        score_min: 0.0,
-        tokens_max: None,
-        with_person: false,
-        rerank: None,
-    };
+    let search = search(user("ann"), "Lisbon", 10);
     let answer = process.engine.search(search).await.expect("it answers");
     assert!(!answer.memories.is_empty());
     assert!(
@@ -379,10 +351,7 @@ async fn core_memory_pages_follow_new_and_deleted_facts() {
         "nothing new: the same bytes"
     );
     for session in ["s", "s-again"] {
-        let gone = SessionKey {
-            scope: Scope::default(),
-            session: SessionId::new(session),
-        };
+        let gone = SessionKey::new(Scope::default(), SessionId::new(session));
         let forgotten = process.engine.forget(Forget::Session(gone)).await;
         forgotten.expect("it forgets");
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use background::{BackgroundSettings, Offline};
-use memory::{Add, Curate, Engine, Flush, Hit, List};
+use memory::{Add, Curate, Engine, Flush, Hit, List, Method, Search};
 use model::{
     Content, Entry, EntryId, EntryKind, Message, MessageId, Name, Owner, Page, Role, Scope, SessionId,
     SessionKey, Timestamp,
@@ -237,10 +237,7 @@ impl Stage {
     }
 
     async fn say_on(&self, process: &Process, session: &str, sender: &str, day: i64, texts: &[&str]) {
-        let key = SessionKey {
-            scope: Scope::default(),
-            session: SessionId::new(session),
-        };
+        let key = SessionKey::new(Scope::default(), SessionId::new(session));
         let now = Timestamp::from_millis(ManualClock::START_MILLIS + day * 86_400_000);
         let messages = texts.iter().map(|text| new_message(&key, sender, now, text));
         let add = Add {
@@ -294,27 +291,22 @@ fn new_message(key: &SessionKey, sender: &str, time: Timestamp, text: &str) -> N
         "tool" => Role::Tool,
         _ => Role::User,
     };
-    NewMessage {
-        accept_forgotten: false,
-        log_of: None,
-        repeat_key: None,
-        message: Message {
-            id: MessageId::new(""),
-            session: key.clone(),
-            sender: name(sender),
-            sender_name: Some(if sender == "ann" {
-                "Ann".to_owned()
-            } else {
-                sender.to_owned()
-            }),
-            role,
-            time,
-            content: Content::Text(text.to_owned()).into(),
-            tool_calls: Vec::new(),
-            tool_call_id: (role == Role::Tool).then(|| "call".to_owned()),
-        },
-        client_id: None,
-    }
+    let message = Message {
+        id: MessageId::new(""),
+        session: key.clone(),
+        sender: name(sender),
+        sender_name: Some(if sender == "ann" {
+            "Ann".to_owned()
+        } else {
+            sender.to_owned()
+        }),
+        role,
+        time,
+        content: Content::Text(text.to_owned()).into(),
+        tool_calls: Vec::new(),
+        tool_call_id: (role == Role::Tool).then(|| "call".to_owned()),
+    };
+    NewMessage::new(message, None)
 }
 
 pub(crate) fn name(text: &str) -> Name {
@@ -331,6 +323,25 @@ pub(crate) async fn hits(engine: &Engine, owner: &str, kind: EntryKind) -> Vec<H
         ..List::all(Scope::default(), user(owner), kind)
     };
     engine.list(list).await.expect("it lists").hits
+}
+
+/// A search for at most ten memories of an owner.
+pub(crate) fn search(owner: Owner, query: &str, messages_max: usize) -> Search {
+    Search {
+        scope: Scope::default(),
+        owner,
+        query: query.to_owned(),
+        method: Method::Hybrid,
+        memories_max: 10,
+        messages_max,
+        filter: None,
+        as_of: None,
+        asked_at: None,
+        score_min: 0.0,
+        tokens_max: None,
+        with_person: false,
+        rerank: None,
+    }
 }
 
 /// The texts of all entries of a kind, sorted.
@@ -360,27 +371,13 @@ pub(crate) async fn put(
     origin: model::Origin,
     body: &str,
 ) {
+    let whose = (Scope::default(), owner.clone());
+    let time = Timestamp::from_millis(ManualClock::START_MILLIS);
     let entry = Entry {
-        id: EntryId::new(id),
-        kind,
-        scope: Scope::default(),
-        owner: owner.clone(),
-        session: None,
-        time: Timestamp::from_millis(ManualClock::START_MILLIS),
-        valid_from: None,
-        valid_until: None,
-        supersedes: Vec::new(),
-        origin,
-        author: None,
-        parent: None,
         sources: vec![MessageId::new(format!("m_{id}"))],
         senders: vec![name("ann")],
-        labels: Vec::new(),
-        confidence_percent: None,
-        subject: String::new(),
-        summary: String::new(),
         body: body.to_owned(),
-        turns: Vec::new(),
+        ..Entry::new(EntryId::new(id), kind, whose, time, origin)
     };
     let curate = Curate {
         scope: Scope::default(),

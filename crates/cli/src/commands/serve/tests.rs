@@ -32,10 +32,7 @@ async fn told(desk: &Desk, wait: bool) -> World {
     let world = world.expect("it opens");
     // On two days, so that it enters core memory.
     for (name, day) in [("s", 0), ("t", 1)] {
-        let session = SessionKey {
-            scope: Scope::default(),
-            session: SessionId::new(name),
-        };
+        let session = SessionKey::new(Scope::default(), SessionId::new(name));
         let message = Message {
             id: MessageId::new(""),
             session: session.clone(),
@@ -50,13 +47,7 @@ async fn told(desk: &Desk, wait: bool) -> World {
         let add = Add {
             title: None,
             session: session.clone(),
-            messages: vec![NewMessage {
-                accept_forgotten: false,
-                log_of: None,
-                repeat_key: None,
-                message,
-                client_id: None,
-            }],
+            messages: vec![NewMessage::new(message, None)],
             defer_extraction: false,
             task: None,
         };

@@ -21,10 +21,7 @@ enum LostLedger {
 }
 
 fn conversation(name: &str) -> SessionKey {
-    SessionKey {
-        scope: Scope::default(),
-        session: SessionId::new(name),
-    }
+    SessionKey::new(Scope::default(), SessionId::new(name))
 }
 
 /// Appends to a conversation through the ledger's own port.

@@ -23,10 +23,7 @@ fn name(text: &str) -> Name {
 fn message(text: &str) -> Message {
     Message {
         id: MessageId::new("m1"),
-        session: SessionKey {
-            scope: Scope::default(),
-            session: SessionId::new("s1"),
-        },
+        session: SessionKey::new(Scope::default(), SessionId::new("s1")),
         sender: name("ann"),
         sender_name: Some("Ann".to_owned()),
         role: Role::User,

@@ -9,10 +9,7 @@ use crate::api::{Forget, WordsTarget};
 fn a_deletion_comes_back_from_its_line() {
     let name = |text: &str| Name::parse(text).expect("a name");
     let (scope, owner) = (Scope::new(name("app"), name("boat")), Owner::user(name("ann")));
-    let key = SessionKey {
-        scope: scope.clone(),
-        session: SessionId::new("ann/50% off"),
-    };
+    let key = SessionKey::new(scope.clone(), SessionId::new("ann/50% off"));
     let some = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
     for forget in [
         Forget::Session(key.clone()),

@@ -18,12 +18,7 @@ pub(super) async fn look_ahead(engine: &Engine, body: &str) {
         sources: episode.sources,
         ..crate::stage::written("ann", model::EntryKind::Foresight, "fs_1", 1, body)
     };
-    let curate = memory::Curate {
-        scope: Scope::default(),
-        owner: user("ann"),
-        put: vec![ahead],
-        remove: Vec::new(),
-    };
+    let curate = memory::Curate::new(&Scope::default(), &user("ann"), vec![ahead], Vec::new());
     let (put, made) = engine.recorded(run("r_ahead"), engine.curate(curate)).await;
     put.expect("it is put");
     assert!(made.is_some());

@@ -120,12 +120,7 @@ impl Checked {
     async fn curate(&mut self, put: Vec<model::Entry>, remove: Vec<EntryId>) -> String {
         self.count += 1;
         let id = format!("r_{}", self.count);
-        let curate = Curate {
-            scope: Scope::default(),
-            owner: user("ann"),
-            put,
-            remove,
-        };
+        let curate = Curate::new(&Scope::default(), &user("ann"), put, remove);
         self.engine
             .recorded(run(&id), self.engine.curate(curate))
             .await

@@ -90,10 +90,7 @@ async fn a_list_names_an_owners_conversations_however_many_others_there_are() {
     let store = contexts.store();
     let begin = async |owner: &str, session: String| {
         let owner = Owner::user(Name::parse(owner).expect("a name"));
-        let key = SessionKey {
-            scope: Scope::default(),
-            session: SessionId::new(session),
-        };
+        let key = SessionKey::new(Scope::default(), SessionId::new(session));
         let record = NewRecord {
             item: None,
             text: String::new(),

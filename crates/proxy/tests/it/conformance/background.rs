@@ -80,10 +80,7 @@ async fn turn(stage: &Stage, name: &str, text: &str) -> Client {
 
 async fn flush(stage: &Stage, name: &str, wait: bool) {
     let flush = Flush {
-        session: SessionKey {
-            scope: Scope::default(),
-            session: SessionId::new(format!("ann/{name}")),
-        },
+        session: SessionKey::new(Scope::default(), SessionId::new(format!("ann/{name}"))),
         task: None,
         wait,
     };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use futures::FutureExt;
-use memory::{Curate, Forget, Method, Search};
+use memory::{Curate, Forget};
 use model::{EntryId, EntryKind, Name, Owner, Scope, SkillStatus};
 use ports::runs::MemoryEvent;
 use ports::{Chat, ChatError, Sweep, Transcripts, Vault as _};
@@ -12,6 +12,7 @@ use testkit::ledger::MemoryLedger;
 use testkit::models::ScriptedChat;
 
 use crate::strategies::agents::stage::{Stage, coder, deployment, key, succeeded, writer};
+use crate::strategies::stage::search;
 
 /// Adds two deployments and returns their events after emitting them.
 async fn deployed(stage: &Stage) -> Vec<MemoryEvent> {
@@ -149,12 +150,7 @@ async fn a_skill_of_deleted_cases_is_not_written() {
         .forget(Forget::Session(key("s1")))
         .await
         .expect("forgotten");
-    let curate = Curate {
-        scope: Scope::default(),
-        owner: coder(),
-        put: vec![entry],
-        remove: Vec::new(),
-    };
+    let curate = Curate::new(&Scope::default(), &coder(), vec![entry], Vec::new());
     stage.engine.curate(curate).await.expect("it is asked for");
     assert_eq!(stage.learnt(EntryKind::Skill).await, []);
     stage.close().await;
@@ -164,21 +160,7 @@ async fn a_skill_of_deleted_cases_is_not_written() {
 async fn an_agents_search_finds_its_cases_and_no_draft() {
     let stage = Stage::open(Some(writer())).await;
     deployed(&stage).await;
-    let search = Search {
-        scope: Scope::default(),
-        owner: coder(),
-        query: "deploy a service to staging".to_owned(),
-        method: Method::Hybrid,
-        memories_max: 10,
-        messages_max: 0,
-        filter: None,
-        as_of: None,
-        asked_at: None,
-        score_min: 0.0,
-        tokens_max: None,
-        with_person: false,
-        rerank: None,
-    };
+    let search = search(coder(), "deploy a service to staging", 0);
     let found = async || {
         let found = stage.engine.search(search.clone()).await.expect("found");
         found

@@ -36,10 +36,7 @@ pub(crate) fn coder() -> Owner {
 }
 
 pub(crate) fn key(session: &str) -> SessionKey {
-    SessionKey {
-        scope: Scope::default(),
-        session: SessionId::new(session),
-    }
+    SessionKey::new(Scope::default(), SessionId::new(session))
 }
 
 impl Stage {
@@ -221,25 +218,20 @@ pub(crate) fn deployment(service: &str, hour: i64) -> Vec<NewMessage> {
             Role::Assistant => "coder",
             Role::Tool => "shell",
         };
-        messages.push(NewMessage {
-            accept_forgotten: false,
-            log_of: None,
-            repeat_key: None,
-            message: Message {
-                id: MessageId::new(format!("m_{service}_{n}")),
-                session: key("any"),
-                sender: Name::parse(sender).expect("a name"),
-                sender_name: None,
-                role,
-                time: Timestamp::from_millis(
-                    1_772_442_000_000 + hour * 3_600_000 + 1_000 * i64::try_from(n).expect("few"),
-                ),
-                content: Content::Text(text.to_owned()).into(),
-                tool_calls: calls.into_iter().collect(),
-                tool_call_id: answers.then(|| format!("call_{}", n - 1)),
-            },
-            client_id: None,
-        });
+        let message = Message {
+            id: MessageId::new(format!("m_{service}_{n}")),
+            session: key("any"),
+            sender: Name::parse(sender).expect("a name"),
+            sender_name: None,
+            role,
+            time: Timestamp::from_millis(
+                1_772_442_000_000 + hour * 3_600_000 + 1_000 * i64::try_from(n).expect("few"),
+            ),
+            content: Content::Text(text.to_owned()).into(),
+            tool_calls: calls.into_iter().collect(),
+            tool_call_id: answers.then(|| format!("call_{}", n - 1)),
+        };
+        messages.push(NewMessage::new(message, None));
     };
     say(
         Role::User,
