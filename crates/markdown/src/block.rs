@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use model::{
     Content, Date, Entry, EntryId, Message, MessageId, Name, Origin, Parent, ParentKind, Role, Scope,
-    SessionId, SessionKey, Timestamp, Zone,
+    SessionId, SessionKey, Timestamp, ToolCall, Zone,
 };
 
 use crate::escape::{is_space, read_block, read_chars, read_rest, read_value};
@@ -238,15 +238,18 @@ fn read_said(
         )
     };
     let values = Values::new(&known, &[], zone)?;
-    MessageParts {
+    let (session, tool_calls, tool_call_id) = told(&values, line, entry)?;
+    Ok(Message {
         id,
+        session,
         sender,
         sender_name,
         role,
         time,
-        text,
-    }
-    .with(&values, line, entry)
+        content: Content::Text(text).into(),
+        tool_calls,
+        tool_call_id,
+    })
 }
 
 fn read_turn(heading: &Line<'_>, lines: &[Line<'_>], entry: &Entry, zone: &Zone) -> Result<Message, Problem> {
@@ -272,61 +275,48 @@ fn read_turn(heading: &Line<'_>, lines: &[Line<'_>], entry: &Entry, zone: &Zone)
     };
     let text = read_block(&texts(rest), Form::One);
     let id = MessageId::new(read_chars(id));
-    MessageParts {
+    let (session, tool_calls, tool_call_id) = told(&values, line, entry)?;
+    Ok(Message {
         id,
+        session,
         sender,
         sender_name,
         role,
         time,
-        text,
-    }
-    .with(&values, line, entry)
+        content: Content::Text(text).into(),
+        tool_calls,
+        tool_call_id,
+    })
 }
 
 fn texts<'a>(lines: &[Line<'a>]) -> Vec<&'a str> {
     lines.iter().map(|line| line.text).collect()
 }
 
-/// The parts of a message that the two forms write differently.
-struct MessageParts {
-    id: MessageId,
-    sender: Name,
-    sender_name: Option<String>,
-    role: Role,
-    time: Timestamp,
-    text: String,
-}
-
-impl MessageParts {
-    /// The message with its keys.
-    fn with(self, values: &Values<'_>, line: usize, entry: &Entry) -> Result<Message, Problem> {
-        let session = values
-            .text("session")
-            .map(SessionId::new)
-            .or_else(|| entry.session.clone());
-        let no_session = "the turn has no session: add `- session: …` to its entry";
-        let scope = Scope::new(
-            values.name("app")?.unwrap_or_else(|| entry.scope.app.clone()),
-            values
-                .name("project")?
-                .unwrap_or_else(|| entry.scope.project.clone()),
-        );
-        let call = |key: &Key<'_>| {
-            let call = keys::read_call(key.value);
-            call.ok_or_else(|| problem(key.line, "`call` must be `name {#id} arguments`"))
-        };
-        Ok(Message {
-            id: self.id,
-            session: SessionKey::new(scope, session.ok_or_else(|| problem(line, no_session))?),
-            sender: self.sender,
-            sender_name: self.sender_name,
-            role: self.role,
-            time: self.time,
-            content: Content::Text(self.text).into(),
-            tool_calls: values.all(keys::REPEATED).map(call).collect::<Result<_, _>>()?,
-            tool_call_id: values.text("answers"),
-        })
-    }
+/// What the keys of a message tell: its session, its tool calls, and the call that it answers.
+fn told(
+    values: &Values<'_>,
+    line: usize,
+    entry: &Entry,
+) -> Result<(SessionKey, Vec<ToolCall>, Option<String>), Problem> {
+    let session = values
+        .text("session")
+        .map(SessionId::new)
+        .or_else(|| entry.session.clone());
+    let no_session = "the turn has no session: add `- session: …` to its entry";
+    let scope = Scope::new(
+        values.name("app")?.unwrap_or_else(|| entry.scope.app.clone()),
+        values
+            .name("project")?
+            .unwrap_or_else(|| entry.scope.project.clone()),
+    );
+    let session = SessionKey::new(scope, session.ok_or_else(|| problem(line, no_session))?);
+    let call = |key: &Key<'_>| {
+        let call = keys::read_call(key.value);
+        call.ok_or_else(|| problem(key.line, "`call` must be `name {#id} arguments`"))
+    };
+    let calls = values.all(keys::REPEATED).map(call).collect::<Result<_, _>>()?;
+    Ok((session, calls, values.text("answers")))
 }
 
 pub(crate) fn read_parent(text: &str) -> Option<Parent> {

@@ -22,11 +22,12 @@ pub(crate) fn word(text: &str) -> String {
     value_without(text, |c| matches!(c, ' ' | '\t' | '<' | '>'))
 }
 
-fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
+/// The items with commas between; none without items.
+fn list<'a>(items: impl Iterator<Item = &'a str>) -> Option<String> {
     let items: Vec<String> = items
         .map(|item| value_without(item, |c| matches!(c, ' ' | '\t' | '<' | '>' | ',')))
         .collect();
-    items.join(",")
+    (!items.is_empty()).then(|| items.join(","))
 }
 
 /// An entry's comment.
@@ -41,25 +42,12 @@ pub(crate) fn comment(entry: &Entry, zone: &Zone) -> String {
     );
     push("valid_from", entry.valid_from.map(|at| time(at, zone)));
     push("valid_until", entry.valid_until.map(|at| time(at, zone)));
-    let or_none = |list: String, is_empty: bool| (!is_empty).then_some(list);
-    push(
-        "supersedes",
-        or_none(
-            list(entry.supersedes.iter().map(EntryId::as_str)),
-            entry.supersedes.is_empty(),
-        ),
-    );
+    push("supersedes", list(entry.supersedes.iter().map(EntryId::as_str)));
     push(
         "origin",
         (entry.origin != Origin::User).then(|| entry.origin.as_str().to_owned()),
     );
-    push(
-        "labels",
-        or_none(
-            list(entry.labels.iter().map(String::as_str)),
-            entry.labels.is_empty(),
-        ),
-    );
+    push("labels", list(entry.labels.iter().map(String::as_str)));
     push(
         "confidence",
         entry.confidence_percent.map(|percent| percent.to_string()),
@@ -75,17 +63,9 @@ pub(crate) fn comment(entry: &Entry, zone: &Zone) -> String {
     let told = parent.map(|parent| format!("{}:{}", parent.kind.as_str(), word(&parent.id)));
     push_unusual("parent", entry.parent == usual.parent, told);
     let sources = list(entry.sources.iter().map(MessageId::as_str));
-    push_unusual(
-        "sources",
-        entry.sources == usual.sources,
-        or_none(sources, entry.sources.is_empty()),
-    );
+    push_unusual("sources", entry.sources == usual.sources, sources);
     let senders = list(entry.senders.iter().map(SenderId::as_str));
-    push_unusual(
-        "senders",
-        entry.senders == usual.senders,
-        or_none(senders, entry.senders.is_empty()),
-    );
+    push_unusual("senders", entry.senders == usual.senders, senders);
     words.join(" ")
 }
 

@@ -85,18 +85,13 @@ impl SaidMessage {
 impl SentMessage<'_> {
     /// The marks of this message alone. Without any of them stored, it is new.
     pub fn marks(&self) -> Vec<Vec<u8>> {
-        let Self {
-            said,
-            client_id,
-            session,
-            time,
-        } = self;
+        let said = &self.said;
         let mut marks = vec![
             said.word_mark(),
-            said.time_mark(*time),
-            said.session_mark(session),
+            said.time_mark(self.time),
+            said.session_mark(self.session),
         ];
-        marks.extend(client_id.map(|id| said.client_id_mark(id)));
+        marks.extend(self.client_id.map(|id| said.client_id_mark(id)));
         marks
     }
 }
@@ -116,16 +111,8 @@ pub fn sent_again<E>(
     let mut again = vec![false; sent.len()];
     // What a user says now is behind what a client sends again.
     let last_user = sent.iter().rposition(|one| one.said.is_users);
-    for (
-        at,
-        SentMessage {
-            said,
-            client_id,
-            session,
-            time,
-        },
-    ) in sent.iter().enumerate()
-    {
+    for (at, message) in sent.iter().enumerate() {
+        let (said, session, client_id) = (&message.said, message.session, message.client_id);
         if !is_marked(said.word_mark())? {
             continue;
         }
@@ -141,7 +128,7 @@ pub fn sent_again<E>(
         let client_id = client_id.filter(|id| said.is_long && id.len() >= OWN_ID_BYTES);
         again[at] = (behind[at] && (ahead[at] || is_proved(previous)))
             || (ahead[at] && is_proved(next))
-            || is_marked(said.time_mark(*time))?
+            || is_marked(said.time_mark(message.time))?
             || client_id.map_or(Ok(false), |id| is_marked(said.client_id_mark(id)))?;
     }
     for at in 1..sent.len() {

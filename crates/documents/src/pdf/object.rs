@@ -31,11 +31,8 @@ pub(super) enum Value {
 
 impl Value {
     pub(super) fn number(&self) -> Option<f64> {
-        if let Self::Number(number) = self {
-            Some(*number)
-        } else {
-            None
-        }
+        let Self::Number(number) = self else { return None };
+        Some(*number)
     }
 
     /// A number used as a count or an index.
@@ -52,27 +49,18 @@ impl Value {
     }
 
     pub(super) fn name(&self) -> Option<&[u8]> {
-        if let Self::Name(name) = self {
-            Some(name)
-        } else {
-            None
-        }
+        let Self::Name(name) = self else { return None };
+        Some(name)
     }
 
     pub(super) fn list(&self) -> Option<&[Value]> {
-        if let Self::List(list) = self {
-            Some(list)
-        } else {
-            None
-        }
+        let Self::List(list) = self else { return None };
+        Some(list)
     }
 
     pub(super) fn dict(&self) -> Option<&Dict> {
-        if let Self::Dict(dict) = self {
-            Some(dict)
-        } else {
-            None
-        }
+        let Self::Dict(dict) = self else { return None };
+        Some(dict)
     }
 }
 

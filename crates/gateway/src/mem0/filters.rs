@@ -226,7 +226,7 @@ impl FilterReader<'_> {
 
     /// A condition on a field of the memory API, under the API's name of the field.
     fn rows(&self, field: &str, value: &Json, path: &str) -> Result<Condition, Invalid> {
-        let filter = crate::wire::filter::parse(&json!({field: value}), self.zone)
+        let filter = crate::wire::filter::parse(Some(&json!({field: value})), self.zone)
             .map_err(|invalid| Invalid::at(path, invalid.problem))?;
         Ok(filter.map_or(Condition::All(Vec::new()), Condition::Rows))
     }

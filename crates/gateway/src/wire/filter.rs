@@ -49,7 +49,8 @@ const RESERVED: [&str; 6] = [
 ];
 
 /// Parses a filter; times without an offset are in `zone`. An empty object filters nothing.
-pub fn parse(node: &Json, zone: &Zone) -> Result<Option<Filter>, Invalid> {
+pub fn parse(node: Option<&Json>, zone: &Zone) -> Result<Option<Filter>, Invalid> {
+    let Some(node) = node else { return Ok(None) };
     let Some(object) = node.as_object() else {
         return Err(Invalid::at("filters", "must be an object"));
     };

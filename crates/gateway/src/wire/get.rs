@@ -153,10 +153,7 @@ impl GetRequest {
                 format!("`{word}` goes with `{wanted}`, not with `{given}`"),
             ));
         }
-        let filter = match &self.filters {
-            Some(node) => filter::parse(node, zone)?,
-            None => None,
-        };
+        let filter = filter::parse(self.filters.as_ref(), zone)?;
         Ok(List {
             scope,
             owner,

@@ -152,10 +152,7 @@ impl SearchRequest {
             .ok()
             .filter(|count| *count <= INCLUDE_MESSAGES_MAX)
             .ok_or_else(|| Invalid::at("include_messages", "must be between 0 and 200"))?;
-        let filter = match &self.filters {
-            Some(node) => filter::parse(node, zone)?,
-            None => None,
-        };
+        let filter = filter::parse(self.filters.as_ref(), zone)?;
         let radius = fraction("radius", self.radius)?;
         let min_score = fraction("min_score", self.min_score)?;
         if self.max_tokens == Some(0) {

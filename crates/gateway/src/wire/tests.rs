@@ -540,7 +540,7 @@ fn an_invalid_listing_is_refused_with_the_field() {
 }
 
 fn filter(node: &Value) -> Result<Option<Filter>, Invalid> {
-    filter::parse(node, &Zone::utc())
+    filter::parse(Some(node), &Zone::utc())
 }
 
 #[test]

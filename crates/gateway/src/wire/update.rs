@@ -56,15 +56,11 @@ impl UpdateRequest {
                 "only an `episode` can be patched here: use `memory/edit` for a fact",
             ));
         }
-        let EpisodePatch {
-            episode,
-            summary,
-            subject,
-        } = &self.patch;
+        let patch = &self.patch;
         for (path, text) in [
-            ("patch.episode", episode),
-            ("patch.summary", summary),
-            ("patch.subject", subject),
+            ("patch.episode", &patch.episode),
+            ("patch.summary", &patch.summary),
+            ("patch.subject", &patch.subject),
         ] {
             if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
                 return Err(Invalid::at(
@@ -76,10 +72,10 @@ impl UpdateRequest {
         let scope = self.scope(home)?;
         let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         let parts = IdsParts::one("memory_id", &self.memory_id, scope, owner)?;
-        if self.patch == EpisodePatch::default() {
+        if *patch == EpisodePatch::default() {
             return Err(Invalid::at("patch", NOTHING_TO_CHANGE));
         }
-        one_line("patch.subject", subject.as_deref())?;
+        one_line("patch.subject", patch.subject.as_deref())?;
         Ok(parts)
     }
 }
