@@ -4,7 +4,7 @@
 //! use case (`memory`, `background`, `proxy`) or the meaning of a filter (`model`).
 //!
 //! Reading order, from below: [`wire`] (requests and answers), [`settings`], [`failure`], [`state`] (shared by all
-//! requests: [`budget`], [`writes`], [`metrics`], [`deletions`]), [`dialect`] and [`access`] (the clients of a path,
+//! requests: [`budget`], [`metrics`], [`deletions`]), [`dialect`] and [`access`] (the clients of a path,
 //! and the role that it needs). Then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
 //! envelopes of errors) with [`guard`] (authentication) and [`browser`], [`body`] (JSON), [`unpack`] (compressed
 //! bodies), [`describe`], and a handler of [`add`], [`recall`], [`forget`], [`survey`], [`review`], [`skills`],
@@ -63,7 +63,6 @@ mod upkeep;
 mod upload;
 mod v1;
 pub mod wire;
-mod writes;
 
 pub use asker::Asker;
 pub use browser::cookie;

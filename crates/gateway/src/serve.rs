@@ -79,7 +79,7 @@ impl Gateway {
             }
         }
         self.writes
-            .end(&*self.clock, end.saturating_sub(self.clock.elapsed()))
+            .finish(&*self.clock, end.saturating_sub(self.clock.elapsed()))
             .await;
         Ok(())
     }

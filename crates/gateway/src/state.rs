@@ -10,6 +10,7 @@ use memory::Engine;
 use memory::library::Knowledge;
 use model::Zone;
 use ports::{Clock, Ids};
+use proxy::conversation::Endings;
 use proxy::{Direct, Proxy};
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +19,6 @@ use crate::deletions::Deletions;
 use crate::failure::Failure;
 use crate::metrics::Metrics;
 use crate::settings::GatewaySettings;
-use crate::writes::Writes;
 
 /// Number of files of the maximum size that can arrive at once.
 const UPLOADS_AT_ONCE: usize = 4;
@@ -31,7 +31,8 @@ pub struct Gateway {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) writes: Arc<Writes>,
+    /// Writes, which continue after their client disconnects.
+    pub(crate) writes: Endings,
     pub(crate) deletions: Deletions,
     /// Room in memory for the bodies of requests.
     pub(crate) bodies: Budget,
@@ -63,7 +64,7 @@ impl Gateway {
             clock,
             ids,
             metrics: Arc::default(),
-            writes: Arc::default(),
+            writes: Endings::default(),
             deletions: Deletions::default(),
             proxy: None,
             direct: None,
@@ -110,8 +111,11 @@ impl Gateway {
         &self,
         write: impl Future<Output = Result<T, Failure>> + Send + 'static,
     ) -> Result<T, Failure> {
-        let outcome = self.writes.see_through(write).await;
-        outcome.unwrap_or_else(|| Err(Failure::internal("a write panicked or was cancelled".to_owned())))
+        let outcome = self.writes.spawn(write).await;
+        outcome
+            .ok()
+            .flatten()
+            .unwrap_or_else(|| Err(Failure::internal("a write panicked or was cancelled".to_owned())))
     }
 
     /// The display zone.

@@ -314,7 +314,7 @@ struct Watched {
     first: Option<Duration>,
     status: u16,
     /// The work at the end, once it has begun.
-    closing: Option<JoinHandle<()>>,
+    closing: Option<JoinHandle<Option<()>>>,
 }
 
 impl Stream for Watched {

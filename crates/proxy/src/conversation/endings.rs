@@ -1,4 +1,4 @@
-//! Tasks that must run to their end: a compaction, work after an answer.
+//! Tasks that must run to their end: a compaction, work after an answer, a write whose client has gone.
 //!
 //! Owns: waiting for them, and their end at a shutdown: no task outlives it. Never: their work.
 
@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The tasks of one proxy. Cheap to clone.
+/// Tasks of one part. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Endings {
     tasks: TaskTracker,
@@ -17,12 +17,13 @@ pub struct Endings {
 }
 
 impl Endings {
-    /// Runs the work to its end, even if its caller is gone; does nothing after [`Endings::finish`].
-    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
-        let over = self.over.clone();
-        self.tasks.spawn(async move {
-            over.run_until_cancelled(work).await;
-        })
+    /// Runs the work to its end, even if its caller is gone; none if [`Endings::finish`] ended it, or was called before.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<Option<T>> {
+        self.tasks
+            .spawn(self.over.clone().run_until_cancelled_owned(work))
     }
 
     /// Waits for the running tasks.
@@ -37,7 +38,7 @@ impl Endings {
         self.tasks.close();
         tokio::select! {
             () = self.tasks.wait() => {}
-            () = clock.sleep(bound) => tracing::warn!(answers = self.tasks.len(), "shutdown timeout; unfinished answers abandoned"),
+            () = clock.sleep(bound) => tracing::warn!(tasks = self.tasks.len(), "shutdown timeout; unfinished tasks abandoned"),
         }
         self.over.cancel();
         self.tasks.wait().await;
@@ -55,7 +56,7 @@ mod tests {
     #[tokio::test]
     async fn a_task_beyond_the_bound_is_dropped_and_no_task_starts_after_the_end() {
         let (endings, clock) = (Endings::default(), ManualClock::default());
-        let stuck = endings.spawn(pending());
+        let stuck = endings.spawn(pending::<()>());
         let bound = Duration::from_secs(1);
         tokio::join!(endings.finish(&clock, bound), async {
             clock.sleeping(1).await;
@@ -63,6 +64,7 @@ mod tests {
             clock.advance(bound);
         });
         assert!(stuck.is_finished());
-        endings.spawn(pending()).await.expect("it ends by itself");
+        let late = endings.spawn(pending::<()>()).await;
+        assert_eq!(late.expect("it ends by itself"), None);
     }
 }
