@@ -201,7 +201,7 @@ impl Endpoint {
         }
         let response = request.send().await.map_err(|error| self.missed(error))?;
         let status = response.status();
-        let after = retry::asked(response.headers(), self.clock.now());
+        let after = retry::asked(response.headers());
         let bytes = self.read(response).await?;
         if status.is_success() {
             return serde_json::from_slice(&bytes).map_err(|_| {

@@ -1,10 +1,9 @@
 //! The wait before the next attempt.
 //!
-//! Owns: backoff with jitter, and both forms of `Retry-After`. Never: waiting.
+//! Owns: backoff with jitter, and `Retry-After` in seconds. Never: waiting.
 
 use std::time::Duration;
 
-use model::{Timestamp, Zone};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 const FIRST_WAIT: Duration = Duration::from_millis(500);
@@ -35,35 +34,16 @@ fn share() -> f64 {
     getrandom::u32().map_or(1.0, |random| f64::from(random) / f64::from(u32::MAX))
 }
 
-/// The wait in an answer's header `Retry-After`.
-pub(crate) fn asked(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    after(headers.get(RETRY_AFTER)?.to_str().ok()?, now)
-}
-
-/// Seconds, or a date as in `Wed, 21 Oct 2015 07:28:00 GMT`.
-fn after(value: &str, now: Timestamp) -> Option<Duration> {
-    let value = value.trim();
-    if let Ok(seconds) = value.parse::<u64>() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let words: Vec<&str> = value.split(' ').collect();
-    let [_, day, month, year, time, "GMT"] = words.as_slice() else {
-        return None;
-    };
-    let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let month = months.iter().position(|name| name == month)? + 1;
-    let date = Zone::utc()
-        .parse(&format!("{year}-{month:02}-{day}T{time}Z"))
-        .ok()?;
-    Some(Duration::from_millis(
-        u64::try_from(date.millis() - now.millis()).unwrap_or(0),
-    ))
+/// The seconds in an answer's header `Retry-After`; a date is ignored.
+pub(crate) fn asked(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse();
+    seconds.ok().map(Duration::from_secs)
 }
 
 #[cfg(test)]
 mod tests {
+    use reqwest::header::HeaderValue;
+
     use super::*;
 
     #[test]
@@ -82,16 +62,14 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_of_retry_after_are_read() {
-        let now = Zone::utc().parse("2015-10-21T07:27:15Z").expect("a time");
-        assert_eq!(after(" 7 ", now), Some(Duration::from_secs(7)));
-        assert_eq!(
-            after("Wed, 21 Oct 2015 07:28:00 GMT", now),
-            Some(Duration::from_secs(45))
-        );
-        assert_eq!(after("Wed, 21 Oct 2015 07:00:00 GMT", now), Some(Duration::ZERO));
-        for bad in ["", "soon", "-1", "Wed, 21 Foo 2015 07:28:00 GMT", "21 Oct 2015"] {
-            assert_eq!(after(bad, now), None, "{bad}");
+    fn a_wait_in_seconds_is_read() {
+        let asked = |value: &'static str| {
+            let header = (RETRY_AFTER, HeaderValue::from_static(value));
+            asked(&HeaderMap::from_iter([header]))
+        };
+        assert_eq!(asked(" 7 "), Some(Duration::from_secs(7)));
+        for other in ["", "soon", "-1", "Wed, 21 Oct 2015 07:28:00 GMT"] {
+            assert_eq!(asked(other), None, "{other}");
         }
     }
 }
