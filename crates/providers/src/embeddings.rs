@@ -1,9 +1,8 @@
 //! An OpenAI-compatible `/embeddings` endpoint as an embedder.
 //!
-//! Owns: batches, the lanes that separate queries from passages, a small cache of queries, checks of every
+//! Owns: batches, the lanes that separate queries from passages, checks of every
 //! vector. Never: the exchange itself (`http`).
 
-mod cache;
 mod wire;
 
 use std::ops::Range;
@@ -16,7 +15,6 @@ use ports::{Clock, EmbedError, EmbedPurpose, Embedder};
 use tokio::sync::Semaphore;
 
 use crate::http::{CallError, Endpoint, EndpointSettings};
-use cache::QueryCache;
 
 /// Someone waits for a query, and a search without it still answers by keyword.
 const QUERY_ATTEMPTS: u32 = 2;
@@ -38,7 +36,6 @@ pub struct HttpEmbedder {
     endpoint: Endpoint,
     queries: Semaphore,
     passages: Semaphore,
-    cache: QueryCache,
 }
 
 // Without the settings: some people put a key into the query of the base URL.
@@ -64,7 +61,6 @@ impl HttpEmbedder {
             model: settings.model,
             queries: Semaphore::new(QUERIES_IN_FLIGHT),
             passages: Semaphore::new(PASSAGES_IN_FLIGHT),
-            cache: QueryCache::default(),
         })
     }
 
@@ -168,32 +164,16 @@ impl Embedder for HttpEmbedder {
     async fn embed(&self, texts: &[&str], purpose: EmbedPurpose) -> Result<Vec<Vector>, EmbedError> {
         let zero: Vector = vec![0.0; self.id.dims].into();
         let mut vectors = vec![zero; texts.len()];
-        let mut places = Vec::new();
-        let mut wanted = Vec::new();
-        for (place, text) in texts
-            .iter()
-            .enumerate()
-            .filter(|(_, text)| !text.trim().is_empty())
-        {
-            let known = (purpose == EmbedPurpose::Query)
-                .then(|| self.cache.get(text))
-                .flatten();
-            if let Some(vector) = known {
-                vectors[place] = vector;
-            } else {
-                places.push(place);
-                wanted.push(&text[..text.floor_char_boundary(TEXT_BYTES_MAX)]);
-            }
-        }
+        let all = texts.iter().copied().enumerate();
+        let said = all.filter(|(_, text)| !text.trim().is_empty());
+        let cut = said.map(|(place, text)| (place, &text[..text.floor_char_boundary(TEXT_BYTES_MAX)]));
+        let (places, wanted): (Vec<usize>, Vec<&str>) = cut.unzip();
         let batches = batches(&wanted);
         let requests = batches
             .into_iter()
             .map(|batch| self.request(&wanted[batch], purpose));
         let found = try_join_all(requests).await?;
         for (place, vector) in places.into_iter().zip(found.into_iter().flatten()) {
-            if purpose == EmbedPurpose::Query {
-                self.cache.put(texts[place], &vector);
-            }
             vectors[place] = vector;
         }
         Ok(vectors)

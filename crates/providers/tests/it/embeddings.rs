@@ -298,29 +298,6 @@ async fn passages_never_starve_a_query() {
 }
 
 #[tokio::test]
-async fn a_repeated_query_is_not_sent_again() {
-    let server = Server::new(answer);
-    let embedder = opened(server.url("/v1"), Timer::with_limit(LIMIT));
-    let first = embedder
-        .embed(&["who", "what"], EmbedPurpose::Query)
-        .await
-        .expect("it answers");
-    let again = embedder
-        .embed(&["what", "who"], EmbedPurpose::Query)
-        .await
-        .expect("it answers");
-    assert_eq!((&first[0], &first[1]), (&again[1], &again[0]));
-    assert_eq!(server.requests().len(), 1);
-    for _ in 0..2 {
-        embedder
-            .embed(&["who"], EmbedPurpose::Passage)
-            .await
-            .expect("it answers");
-    }
-    assert_eq!(server.requests().len(), 3, "passages are not kept");
-}
-
-#[tokio::test]
 async fn the_endpoint_reports_its_dims() {
     let server = Server::new(answer);
     let settings = settings(server.url("/v1"));
