@@ -228,13 +228,30 @@ impl Generation {
         scope: &Scope,
         owner: &Owner,
     ) -> Result<Vec<Doc>, IndexError> {
+        let docs = self
+            .some_rows_of(scanner, scope, owner, (usize::MAX, |_| true))
+            .await?;
+        Ok(docs.unwrap_or_default())
+    }
+
+    /// The same for some of the rows; none if they are more than that many.
+    async fn some_rows_of(
+        &self,
+        scanner: lance::Result<Scanner>,
+        scope: &Scope,
+        owner: &Owner,
+        (rows_max, keep): (usize, fn(&Doc) -> bool),
+    ) -> Result<Option<Vec<Doc>>, IndexError> {
         let mut docs = Vec::new();
         let scanner = scanner.map_err(judge)?;
         let mut batches = scanner.try_into_stream().await.map_err(judge)?;
         while let Some(batch) = batches.try_next().await.map_err(judge)? {
-            rows::from_batch(&batch, scope, owner, &mut docs)?;
+            if docs.len() + batch.num_rows() > rows_max {
+                return Ok(None);
+            }
+            rows::from_batch(&batch, scope, owner, keep, &mut docs)?;
         }
-        Ok(docs)
+        Ok(Some(docs))
     }
 }
 
@@ -252,21 +269,19 @@ impl Reading {
         rows_max: usize,
     ) -> Result<Option<Vec<Doc>>, IndexError> {
         let generation = &self.generation;
-        let load = async {
-            let scanner = generation
-                .table
-                .scan_owner(&rows::owner_key(scope, owner), &rows::READ);
-            let mut batches = scanner.map_err(judge)?.try_into_stream().await.map_err(judge)?;
-            let mut docs = Vec::new();
-            while let Some(batch) = batches.try_next().await.map_err(judge)? {
-                if docs.len() + batch.num_rows() > rows_max {
-                    return Ok(None);
-                }
-                rows::from_batch(&batch, scope, owner, &mut docs)?;
-            }
-            Ok(Some(docs))
-        };
+        let key = rows::owner_key(scope, owner);
+        let scanner = generation.table.scan_owner(&key, &rows::READ);
+        let load = generation.some_rows_of(scanner, scope, owner, (rows_max, |_| true));
         generation.met(load).await
+    }
+
+    /// The facts among an owner's rows, without vectors.
+    pub(crate) async fn facts(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
+        let generation = &self.generation;
+        let key = rows::owner_key(scope, owner);
+        let scanner = generation.table.scan_owner(&key, &[rows::RECORD]);
+        let load = generation.some_rows_of(scanner, scope, owner, (usize::MAX, Doc::is_fact));
+        Ok(generation.met(load).await?.unwrap_or_default())
     }
 
     /// One read for each owner: a row's record does not name its owner.

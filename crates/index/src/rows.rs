@@ -22,7 +22,7 @@ pub(crate) const KEY: &str = "key";
 /// The terms of subject, summary and text, with spaces between them; it has the full-text index.
 pub(crate) const TERMS: &str = "terms";
 /// Everything else in one: a column costs every commit a file's header and every read a page, however little it holds.
-const RECORD: &str = "record";
+pub(crate) const RECORD: &str = "record";
 pub(crate) const VECTOR: &str = "vector";
 
 /// The columns that a row is read from.
@@ -103,30 +103,31 @@ fn vectors(docs: &[Doc], schema: &Schema) -> ArrayRef {
     Arc::new(vectors.finish())
 }
 
-/// Columns as rows of that owner, added to `docs`. A column or record that is not ours means that the files are damaged.
+/// Columns as rows of that owner, added to `docs` if they are to be kept. A column or record that is not ours means that the files are damaged.
 pub(crate) fn from_batch(
     batch: &RecordBatch,
     scope: &Scope,
     owner: &Owner,
+    keep: impl Fn(&Doc) -> bool,
     docs: &mut Vec<Doc>,
 ) -> Result<(), IndexError> {
     let records = batch
         .column_by_name(RECORD)
         .and_then(|column| column.as_string_opt::<i64>());
+    let records = records.ok_or_else(|| damaged("a column is missing"))?;
     let vectors = batch
         .column_by_name(VECTOR)
         .and_then(|column| column.as_fixed_size_list_opt());
-    let (Some(records), Some(vectors)) = (records, vectors) else {
-        return Err(damaged("a column is missing"));
-    };
     let mut seen = Seen::default();
     docs.reserve(batch.num_rows());
     for row in 0..batch.num_rows() {
         let doc = record::read(records.value(row), scope, owner, &mut seen);
-        docs.push(Doc {
-            vector: vectors.is_valid(row).then(|| vector(vectors, row)).flatten(),
-            ..doc.ok_or_else(|| damaged("a row has an unknown value"))?
-        });
+        let doc = doc.ok_or_else(|| damaged("a row has an unknown value"))?;
+        if keep(&doc) {
+            let vectors = vectors.filter(|vectors| vectors.is_valid(row));
+            let vector = vectors.and_then(|vectors| vector(vectors, row));
+            docs.push(Doc { vector, ..doc });
+        }
     }
     Ok(())
 }

@@ -291,6 +291,13 @@ impl Index for LanceIndex {
         Ok(docs.map(|docs| comparable(docs, same_model)))
     }
 
+    async fn facts(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
+        match self.shared.reading().await? {
+            Some((reading, _)) => reading.facts(scope, owner).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
     async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {
         match self.shared.reading().await? {
             Some((reading, same_model)) => Ok(comparable(reading.get(keys).await?, same_model)),

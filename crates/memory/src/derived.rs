@@ -128,6 +128,6 @@ fn sources<'a>(docs: &[&'a Doc]) -> BTreeSet<&'a MessageId> {
 fn repeats(doc: &Doc, facts: &[&Doc]) -> bool {
     facts
         .iter()
-        .filter(|fact| fact.kind == DocKind::Entry(EntryKind::Fact))
+        .filter(|fact| fact.is_fact())
         .any(|fact| extract::is_duplicate(&doc.text, &fact.text) || doc.summary.contains(&fact.text))
 }

@@ -3,7 +3,7 @@
 //! Owns: how an answer is stored in a fact. Never: a file, or the choice of an answer.
 
 use extract::{Answered, KnownFacts, Statement, mark};
-use model::{Doc, DocKind, ENDED, Entry, EntryId, EntryKind, Timestamp, WRONG};
+use model::{Doc, ENDED, Entry, EntryId, Timestamp, WRONG};
 
 /// The facts among an owner's rows.
 pub(crate) fn known_facts<'a>(docs: impl IntoIterator<Item = &'a Doc>) -> KnownFacts {
@@ -16,7 +16,7 @@ pub(crate) fn known_facts<'a>(docs: impl IntoIterator<Item = &'a Doc>) -> KnownF
 
 /// Adds a row to the known facts, if it is one.
 pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
-    if doc.kind != DocKind::Entry(EntryKind::Fact) {
+    if !doc.is_fact() {
         return;
     }
     let id = EntryId::new(doc.key.id.clone());

@@ -179,9 +179,14 @@ impl Doc {
         self.has_label(CONFLICT)
     }
 
+    /// Whether it is a fact.
+    pub fn is_fact(&self) -> bool {
+        self.kind == DocKind::Entry(EntryKind::Fact)
+    }
+
     /// Whether it is a fact that holds for its owner in every project, not only where it was said.
     pub fn holds_everywhere(&self) -> bool {
-        self.kind == DocKind::Entry(EntryKind::Fact) && !self.has_label(PROJECT_ONLY)
+        self.is_fact() && !self.has_label(PROJECT_ONLY)
     }
 
     /// The rows of one entry: its own row, and one for each verbatim turn.

@@ -101,6 +101,8 @@ pub trait Index: Send + Sync + std::fmt::Debug {
         owner: &Owner,
         rows_max: usize,
     ) -> Result<Option<Vec<Doc>>, IndexError>;
+    /// The facts among an owner's rows, without vectors.
+    async fn facts(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError>;
     /// The existing rows with these keys, with vectors.
     async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError>;
     /// The best rows of an owner by BM25 and by cosine, each once, unindexed rows included.

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use model::text::{self, folded_text, term_set};
-use model::{Doc, DocKind, EntryKind, Owner, Role, Timestamp, Zone};
+use model::{Doc, DocKind, Owner, Role, Timestamp, Zone};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::hit::{Hit, Ranking, Why};
@@ -193,7 +193,7 @@ fn facts(ranking: &Ranking) -> impl Iterator<Item = &Hit> {
         .memories
         .iter()
         .flat_map(|hit| std::iter::once(hit).chain(&hit.facts));
-    all.filter(|hit| hit.doc.kind == DocKind::Entry(EntryKind::Fact) && hit.superseded_by.is_none())
+    all.filter(|hit| hit.doc.is_fact() && hit.superseded_by.is_none())
 }
 
 /// The speaker of a row in the text for a model: of a message its speaker, of another owner's

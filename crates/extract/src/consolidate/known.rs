@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Doc, DocKind, EntryKind, MessageId, Name, Origin, SessionId, Timestamp, Zone};
+use model::{Doc, MessageId, Name, Origin, SessionId, Timestamp, Zone};
 use recall::time::{Tense, expressions};
 
 use crate::succession::{Remark, is_another_day, said_words};
@@ -36,7 +36,7 @@ pub(crate) fn is_taught(origin: Origin) -> bool {
 /// speaker. `is_superseded`: another row supersedes it.
 pub fn of_row<'a>(row: &'a Doc, owner: &Name, is_superseded: bool, now: Timestamp) -> Option<KnownFact<'a>> {
     let is_own = row.senders.is_empty() || row.senders.contains(owner);
-    let is_fact = row.kind == DocKind::Entry(EntryKind::Fact) && !row.is_withdrawn();
+    let is_fact = row.is_fact() && !row.is_withdrawn();
     let is_learnt = is_fact && is_taught(row.origin) && is_own;
     is_learnt.then(|| KnownFact {
         id: &row.key.id,

@@ -17,7 +17,8 @@ pub struct Statement {
     said_at: Timestamp,
     since: Timestamp,
     wording: Wording,
-    owned: Option<Owned>,
+    /// Boxed, since few facts have one.
+    owned: Option<Box<Owned>>,
 }
 
 impl Statement {
@@ -27,7 +28,7 @@ impl Statement {
             said_at,
             since: valid_from.unwrap_or(said_at),
             wording: Wording::of(text),
-            owned: Owned::read(text),
+            owned: Owned::read(text).map(Box::new),
         }
     }
 
@@ -89,19 +90,19 @@ type Number = u32;
 struct KnownStatement {
     id: EntryId,
     statement: Statement,
-    supersedes: Vec<EntryId>,
+    supersedes: Box<[EntryId]>,
 }
 
 /// An owner's facts. A superseded fact is kept, but no longer repeated or replaced.
 #[derive(Debug, Default)]
 pub struct KnownFacts {
-    facts: BTreeMap<Number, KnownStatement>,
-    next: Number,
+    /// By number; none where a fact was removed.
+    facts: Vec<Option<KnownStatement>>,
     numbers: HashMap<EntryId, Number>,
-    by_term: HashMap<WordStem, BTreeSet<Number>>,
-    by_thing: HashMap<Thing, BTreeSet<Number>>,
+    by_term: HashMap<WordStem, Vec<Number>>,
+    by_thing: HashMap<Thing, Vec<Number>>,
     /// For each superseded id, the facts that name it.
-    superseded: HashMap<EntryId, BTreeSet<Number>>,
+    superseded: HashMap<EntryId, Vec<Number>>,
     /// The person's answers about statements in a review: mark, time and answer.
     answered: BTreeMap<EntryId, (String, Timestamp, Answered)>,
 }
@@ -110,27 +111,23 @@ impl KnownFacts {
     /// Inserts a fact, and replaces one with the same id.
     pub fn insert(&mut self, id: EntryId, statement: Statement, supersedes: Vec<EntryId>) {
         self.remove(&id);
-        let number = self.next;
-        self.next += 1;
+        let number = Number::try_from(self.facts.len()).expect("fewer than 2^32 facts");
         for term in statement.wording.terms() {
-            self.by_term.entry(*term).or_default().insert(number);
+            self.by_term.entry(*term).or_default().push(number);
         }
         if let Some(owned) = &statement.owned {
-            self.by_thing
-                .entry(owned.thing.clone())
-                .or_default()
-                .insert(number);
+            let thing = owned.thing.clone();
+            self.by_thing.entry(thing).or_default().push(number);
         }
         for old in &supersedes {
-            self.superseded.entry(old.clone()).or_default().insert(number);
+            self.superseded.entry(old.clone()).or_default().push(number);
         }
         self.numbers.insert(id.clone(), number);
-        let known = KnownStatement {
+        self.facts.push(Some(KnownStatement {
             id,
             statement,
-            supersedes,
-        };
-        self.facts.insert(number, known);
+            supersedes: supersedes.into(),
+        }));
     }
 
     /// Stores a person's answer about the statement with that id and mark. A withdrawn statement is
@@ -160,37 +157,37 @@ impl KnownFacts {
     /// Removes a fact, or an answer; the facts that it superseded are valid again.
     pub fn remove(&mut self, id: &EntryId) {
         self.answered.remove(id);
-        let known = self.numbers.remove(id);
-        let Some((number, known)) = known.and_then(|number| Some((number, self.facts.remove(&number)?)))
-        else {
+        let Some(number) = self.numbers.remove(id) else {
             return;
         };
+        let known = self.facts[number as usize].take();
+        let known = known.expect("numbers name facts");
         for term in known.statement.wording.terms() {
             take_out(&mut self.by_term, term, number);
         }
         if let Some(owned) = &known.statement.owned {
             take_out(&mut self.by_thing, &owned.thing, number);
         }
-        for old in &known.supersedes {
+        for old in &*known.supersedes {
             take_out(&mut self.superseded, old, number);
         }
     }
 
     /// Number of facts.
     pub fn len(&self) -> usize {
-        self.facts.len()
+        self.numbers.len()
     }
 
     /// Whether there are no facts.
     pub fn is_empty(&self) -> bool {
-        self.facts.is_empty()
+        self.numbers.is_empty()
     }
 
     /// Whether counted facts already contain this statement: one of the same day, or two of any
     /// days. A statement said again on another day is kept once more, as proof that it lasts.
     pub fn repeats(&self, new: &Statement, counts: impl Fn(&EntryId) -> Counts) -> bool {
         let mut terms: Vec<&WordStem> = new.wording.terms().iter().collect();
-        terms.sort_by_key(|term| self.by_term.get(term).map_or(0, BTreeSet::len));
+        terms.sort_by_key(|term| self.by_term.get(term).map_or(0, Vec::len));
         terms.truncate(new.wording.telling_terms());
         let near = terms
             .into_iter()
@@ -236,21 +233,19 @@ impl KnownFacts {
     }
 
     fn holding(&self, number: Number, counts: &impl Fn(&EntryId) -> Counts) -> Option<&KnownStatement> {
-        let known = self
-            .facts
-            .get(&number)
-            .filter(|known| !self.answered.contains_key(&known.id))?;
+        let fact = |number: Number| self.facts[number as usize].as_ref();
+        let known = fact(number).filter(|known| !self.answered.contains_key(&known.id))?;
         let by = self.superseded.get(&known.id).into_iter().flatten();
         let is_replaced = by
-            .filter_map(|number| self.facts.get(number))
+            .filter_map(|number| fact(*number))
             .any(|by| counts(&by.id) != Counts::No);
         (counts(&known.id) == Counts::Yes && !is_replaced).then_some(known)
     }
 }
 
-fn take_out<K: std::hash::Hash + Eq>(of: &mut HashMap<K, BTreeSet<Number>>, key: &K, number: Number) {
+fn take_out<K: std::hash::Hash + Eq>(of: &mut HashMap<K, Vec<Number>>, key: &K, number: Number) {
     if let Some(numbers) = of.get_mut(key) {
-        numbers.remove(&number);
+        numbers.retain(|other| *other != number);
         if numbers.is_empty() {
             of.remove(key);
         }

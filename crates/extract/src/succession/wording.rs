@@ -17,19 +17,20 @@ const TRACES_DIFFER_MAX: u32 = 3;
 /// Minimum share of common words of two equal facts.
 const SAME_SHARE: (usize, usize) = (9, 10);
 
-/// Hash of a word's stem.
-pub(super) type WordStem = u64;
+/// Hash of a word's stem. It is short, since an owner has many: two facts are the same if nearly all of them are.
+pub(super) type WordStem = u32;
 
 /// Parts of a fact for comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wording {
     /// One bit for the beginning of each longer word: a cheap test that distinguishes most facts.
     traces: u64,
-    terms: BTreeSet<WordStem>,
-    numbers: BTreeSet<WordStem>,
+    /// In order, each once.
+    terms: Box<[WordStem]>,
+    numbers: Box<[WordStem]>,
     is_negated: bool,
     /// Hash of all words except those of a negation.
-    denied: WordStem,
+    denied: u64,
 }
 
 impl Wording {
@@ -39,8 +40,8 @@ impl Wording {
         let is_number = |word: &&String| word.starts_with(|c: char| c.is_ascii_digit());
         Self {
             traces: traces(text),
-            numbers: texts.iter().filter(is_number).map(|word| term(word)).collect(),
-            terms: texts.iter().map(|word| term(word)).collect(),
+            numbers: stems(texts.iter().filter(is_number)),
+            terms: stems(texts.iter()),
             is_negated,
             denied: denied(&said, is_negated),
         }
@@ -54,7 +55,8 @@ impl Wording {
         {
             return false;
         }
-        let common = self.terms.intersection(&other.terms).count();
+        let is_common = |term: &&WordStem| other.terms.binary_search(term).is_ok();
+        let common = self.terms.iter().filter(is_common).count();
         let all = self.terms.len() + other.terms.len() - common;
         common * SAME_SHARE.1 >= all * SAME_SHARE.0
     }
@@ -64,7 +66,7 @@ impl Wording {
         self.is_negated != other.is_negated && self.denied == other.denied
     }
 
-    pub(super) fn terms(&self) -> &BTreeSet<WordStem> {
+    pub(super) fn terms(&self) -> &[WordStem] {
         &self.terms
     }
 
@@ -90,9 +92,20 @@ fn differ(traces: u64, others: u64) -> bool {
     (traces ^ others).count_ones() > TRACES_DIFFER_MAX
 }
 
+/// The hashes of stems, in order, each once.
+fn stems<'a>(words: impl Iterator<Item = &'a String>) -> Box<[WordStem]> {
+    let stems: BTreeSet<WordStem> = words.map(|word| term(word)).collect();
+    stems.into_iter().collect()
+}
+
 /// Hash of a word's stem.
-pub(super) fn term(word: &str) -> WordStem {
-    FixedState::default().hash_one(word)
+#[expect(clippy::cast_possible_truncation, reason = "half of a hash is one too")]
+fn term(word: &str) -> WordStem {
+    hash(word) as WordStem
+}
+
+fn hash(text: &str) -> u64 {
+    FixedState::default().hash_one(text)
 }
 
 /// A text's words without endings, negations and words for "now" or "new"; a text without any such
@@ -132,11 +145,11 @@ fn traces(text: &str) -> u64 {
 
 /// Hash of a text's words except its negation: equal for "I eat meat" and "I don't eat meat
 /// anymore".
-fn denied(said: &[Word], is_negated: bool) -> WordStem {
+fn denied(said: &[Word], is_negated: bool) -> u64 {
     let words = said.iter().map(|word| &*word.text);
     let kept = words.filter(|word| !is_negated || !denies(word) && !ends(word));
     let stems: BTreeSet<_> = kept.map(text::stem).collect();
-    term(&stems.into_iter().collect::<Vec<_>>().join(" "))
+    hash(&stems.into_iter().collect::<Vec<_>>().join(" "))
 }
 
 /// A text's words, and whether it is negated: equal for texts that say the same in the same words.

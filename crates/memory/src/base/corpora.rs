@@ -17,6 +17,7 @@ use ports::{FileChanges, Index, Transcripts};
 
 pub(crate) use cache::{CorpusCache, OnTheirWay, Ticket};
 pub(crate) use hot::{AcceptedMessages, Hot, corpus_of};
+use hot::CachedPart;
 
 use super::rows::Rows;
 use super::serving::Gauge;
@@ -36,7 +37,7 @@ pub(crate) struct Corpora {
     index: Arc<dyn Index>,
     pub(crate) rows: Arc<Rows>,
     pub(crate) gauge: Arc<Gauge>,
-    /// An owner with more rows is not cached.
+    /// The rows of an owner with more are not cached.
     rows_max: usize,
 }
 
@@ -62,21 +63,43 @@ impl Corpora {
 
     /// An owner's rows, loaded if they are not cached.
     pub(crate) async fn view(&self, scope: &Scope, owner: &Owner) -> Result<CorpusView, EngineError> {
+        let hot = self.cached(scope, owner, CachedPart::Rows).await?;
+        Ok(hot.map_or(CorpusView::Large, CorpusView::Hot))
+    }
+
+    /// An owner's facts, as they are compared with a new one. If they are not cached, only they are loaded, also of an
+    /// owner with very many rows: a write alone is no reason to keep rows at hand.
+    pub(crate) async fn facts(&self, scope: &Scope, owner: &Owner) -> Result<Arc<Hot>, EngineError> {
+        loop {
+            // None where a search found too many rows meanwhile.
+            if let Some(hot) = self.cached(scope, owner, CachedPart::Facts).await? {
+                return Ok(hot);
+            }
+        }
+    }
+
+    /// That part of an owner, loaded if it is not cached; none if its rows are too many.
+    async fn cached(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        part: CachedPart,
+    ) -> Result<Option<Arc<Hot>>, EngineError> {
         let mut loads = 0;
         loop {
-            let Some(hot) = self.cache.slot(scope, owner) else {
-                return Ok(CorpusView::Large);
+            let Some(hot) = self.cache.slot(scope, owner, part) else {
+                return Ok(None);
             };
             // Boxed: nearly always the rows are cached, so the futures of all use cases stay small.
             let fits = hot.loaded(Box::pin(self.load(scope, &hot))).await?;
             if !fits {
                 self.cache.drop_slot(scope, &hot, true);
-                return Ok(CorpusView::Large);
+                return Ok(None);
             }
             loads += 1;
             if self.cache.is_current(scope, &hot) || loads == LOADS_MAX {
                 self.cache.shrink(&hot);
-                return Ok(CorpusView::Hot(hot));
+                return Ok(Some(hot));
             }
         }
     }
@@ -109,6 +132,14 @@ impl Corpora {
     async fn load(&self, scope: &Scope, hot: &Hot) -> Result<bool, EngineError> {
         loop {
             let on_their_way = self.cache.on_their_way(scope, hot.owner());
+            if !hot.has_rows() {
+                let mut facts = self.index.facts(scope, hot.owner()).await?;
+                facts.extend(on_their_way.iter().flat_map(|rows| rows.to_vec()));
+                if hot.fill(facts, Vec::new()).await? {
+                    return Ok(true);
+                }
+                continue;
+            }
             let tail = self.transcripts.tail(scope, hot.owner()).await?;
             let is_everywhere = *scope == Scope::all_projects(&scope.app);
             let mut docs = if is_everywhere {

@@ -403,7 +403,7 @@ fn statements_of(rows: &[Arc<Doc>], owner: &Owner) -> Vec<Believed> {
     let (mut known, mut answered) = (BTreeSet::new(), BTreeMap::new());
     for fact in rows
         .iter()
-        .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Fact))
+        .filter(|doc| doc.is_fact())
     {
         match fact.mark() {
             Some(mark) => {
@@ -446,5 +446,5 @@ fn id_of(mark: &str) -> EntryId {
 
 /// Whether a row is a fact that a person can be asked about.
 fn is_open(doc: &Doc) -> bool {
-    doc.kind == DocKind::Entry(EntryKind::Fact) && !doc.is_withdrawn() && !doc.is_version()
+    doc.is_fact() && !doc.is_withdrawn() && !doc.is_version()
 }

@@ -19,20 +19,17 @@ use futures::future::join_all;
 use model::text::chain;
 use model::{Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, Message, Owner, Scope};
 use ports::runs::MemoryEvent;
-use ports::{CandidateQuery, FileAppend, FileRecord, VaultPath, Written};
+use ports::{FileAppend, FileRecord, VaultPath, Written};
 
 use super::extraction::{CellContent, NewFacts};
 use super::{Writing, extraction};
 use crate::base::records::mark;
-use crate::base::{Base, CorpusView, Hot, LONG_BYTES, OnTheirWay, Pending};
+use crate::base::{Base, LONG_BYTES, OnTheirWay, Pending};
 use crate::error::{EngineError, JobError};
 use crate::files::{history, sync};
 use crate::parts::Parts;
 use crate::runtime::KeyedLocks;
-use crate::{facts, ids};
-
-/// Maximum number of candidate facts that the index returns for each new fact of a large owner.
-const CANDIDATES: usize = 50;
+use crate::ids;
 
 /// Writes segments of one session in their order; several only on the first attempt. A deleted segment is skipped.
 pub(super) async fn write(writing: &Writing, ids: &[CellId], attempt: u32) -> Result<(), JobError> {
@@ -136,23 +133,6 @@ struct ExtractedCell {
     content: CellContent,
 }
 
-/// The facts that an owner has before segments are written for it.
-#[derive(Debug)]
-enum OwnerFacts {
-    /// There is nothing to compare.
-    NotAsked,
-    AtHand(Arc<Hot>),
-    /// The facts of a large owner that are near the new ones.
-    Near(Box<KnownFacts>),
-}
-
-impl OwnerFacts {
-    /// Whether the next segment finds this one's facts before they are in the index.
-    fn is_followed(&self) -> bool {
-        !matches!(self, Self::Near(_))
-    }
-}
-
 /// The rows of appended entries, and the appends to record for them.
 #[derive(Debug, Default)]
 struct Rows {
@@ -200,8 +180,7 @@ impl<'a> OwnerWrite<'a> {
             self.index_files(paths).await?;
             return Ok(self.events());
         }
-        let known = self.known_facts().await?;
-        let (facts, episodes) = self.entries(&known).await?;
+        let (facts, episodes) = (self.new_facts().await?, self.episodes());
         let vault = &self.base.parts.vault;
         let paths = facts.iter().chain(&episodes).map(|entry| vault.path_of(entry));
         let _writing = self.base.dirty.writing(paths.collect());
@@ -217,9 +196,7 @@ impl<'a> OwnerWrite<'a> {
         let entries: BTreeMap<EntryId, Entry> = entries.collect();
         let rows = self.rows(&entries, written).await?;
         let handed = self.hand_over(rows).await?;
-        if known.is_followed() {
-            drop(own);
-        }
+        drop(own);
         self.indexed(handed).await?;
         Ok(self.events())
     }
@@ -239,8 +216,15 @@ impl<'a> OwnerWrite<'a> {
         &self.cells[0].cell.session.scope
     }
 
-    /// The facts that are new to the owner, and the episodes.
-    async fn entries(&self, known: &OwnerFacts) -> Result<(Vec<Entry>, Vec<Entry>), EngineError> {
+    /// The facts that are new to the owner.
+    async fn new_facts(&self) -> Result<Vec<Entry>, EngineError> {
+        let says_any = |one: &&ExtractedCell| {
+            one.content.has_facts() || one.content.doubts(&one.cell, self.owner).next().is_some()
+        };
+        if !self.cells.iter().any(says_any) {
+            return Ok(Vec::new());
+        }
+        let known = self.base.corpora.facts(self.scope(), self.owner).await?;
         let _turn = self.base.busy().await;
         let facts_of = |known: &KnownFacts| {
             let mut news = NewFacts::before(self.later);
@@ -250,16 +234,14 @@ impl<'a> OwnerWrite<'a> {
                 .flat_map(|one| one.content.facts(&one.cell, self.owner, known, &mut news));
             facts.collect()
         };
-        let facts = match known {
-            OwnerFacts::AtHand(hot) => hot.clone().with_facts(facts_of).await?,
-            OwnerFacts::Near(known) => facts_of(known),
-            OwnerFacts::NotAsked => Vec::new(),
-        };
-        let episodes = self
-            .cells
-            .iter()
-            .map(|one| one.content.episode_entry(&one.cell, self.owner));
-        Ok((facts, episodes.collect()))
+        known.with_facts(facts_of).await
+    }
+
+    fn episodes(&self) -> Vec<Entry> {
+        let cells = self.cells.iter();
+        cells
+            .map(|one| one.content.episode_entry(&one.cell, self.owner))
+            .collect()
     }
 
     /// The segments that still belong to the owner.
@@ -314,37 +296,6 @@ impl<'a> OwnerWrite<'a> {
     async fn index_files(&self, paths: BTreeSet<VaultPath>) -> Result<(), JobError> {
         sync::files(self.base, paths).await?;
         Ok(())
-    }
-
-    /// The facts that the owner has. For an owner with very many rows, only those near the new facts.
-    async fn known_facts(&self) -> Result<OwnerFacts, EngineError> {
-        let scope = self.scope();
-        let texts = self.cells.iter().flat_map(|one| one.content.fact_texts());
-        let texts: Vec<String> = texts.map(str::to_owned).collect();
-        if texts.is_empty()
-            && self
-                .cells
-                .iter()
-                .all(|one| one.content.doubts(&one.cell, self.owner).next().is_none())
-        {
-            return Ok(OwnerFacts::NotAsked);
-        }
-        if let CorpusView::Hot(hot) = self.base.corpora.view(scope, self.owner).await? {
-            return Ok(OwnerFacts::AtHand(hot));
-        }
-        let mut near: BTreeMap<_, Doc> = BTreeMap::new();
-        for text in texts {
-            let query = CandidateQuery {
-                scope: scope.clone(),
-                owner: self.owner.clone(),
-                text,
-                vector: None,
-                limit: CANDIDATES,
-            };
-            let docs = self.base.parts.index.candidates(&query).await?;
-            near.extend(docs.into_iter().map(|doc| (doc.key.id.clone(), doc)));
-        }
-        Ok(OwnerFacts::Near(Box::new(facts::known_facts(near.values()))))
     }
 
     /// The rows of entries that were just appended, without reading them back, and the appends to record for them.

@@ -185,9 +185,9 @@ impl CellContent {
         &self.digest
     }
 
-    /// The texts of its facts.
-    pub(crate) fn fact_texts(&self) -> impl Iterator<Item = &str> {
-        self.facts.iter().map(|fact| fact.text.as_str())
+    /// Whether facts were found in it.
+    pub(crate) fn has_facts(&self) -> bool {
+        !self.facts.is_empty()
     }
 
     /// The facts of the segment that are new to the owner. Facts that an earlier attempt at the same segment wrote do

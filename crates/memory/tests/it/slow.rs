@@ -102,6 +102,12 @@ impl Index for Slow {
         self.turnstile.pass(At::Loaded).await;
         rows
     }
+    async fn facts(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
+        self.turnstile.pass(At::Load).await;
+        let facts = self.inner.facts(scope, owner).await;
+        self.turnstile.pass(At::Loaded).await;
+        facts
+    }
     async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {
         self.inner.get(keys).await
     }

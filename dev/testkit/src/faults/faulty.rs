@@ -197,6 +197,11 @@ impl Index for Faulty<dyn Index> {
             .call("load", self.inner.load_up_to(scope, owner, rows_max), no_index)
             .await
     }
+    async fn facts(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
+        self.faults
+            .call("facts", self.inner.facts(scope, owner), no_index)
+            .await
+    }
     async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {
         self.faults.call("get", self.inner.get(keys), no_index).await
     }

@@ -406,6 +406,11 @@ async fn load(index: &impl Index, owner: &str) -> Vec<Doc> {
         let some = index.load_up_to(&Scope::default(), &user(owner), rows_max).await;
         assert_eq!(some.expect("loads").is_some(), fit, "{rows_max} at most");
     }
+    let mut facts = index.facts(&Scope::default(), &user(owner)).await.expect("loads");
+    facts.sort_by(|a, b| a.key.cmp(&b.key));
+    let expected = docs.iter().filter(|doc| doc.is_fact()).cloned();
+    let expected: Vec<Doc> = expected.map(|doc| Doc { vector: None, ..doc }).collect();
+    assert_eq!(facts, expected, "the facts among them, without vectors");
     docs
 }
 

@@ -231,6 +231,12 @@ impl Index for MemoryIndex {
         Ok(Some(docs).filter(|docs| docs.len() <= rows_max))
     }
 
+    async fn facts(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
+        let shared = self.serving()?;
+        let facts = shared.live.of_owner(scope, owner).filter(|doc| doc.is_fact());
+        Ok(facts.map(|doc| Doc { vector: None, ..doc.clone() }).collect())
+    }
+
     async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {
         let shared = self.serving()?;
         let wanted: BTreeSet<&DocKey> = keys.iter().collect();

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use model::{AppId, Doc, DocId, Message, Owner, Scope, SessionId, SessionKey};
 use parking_lot::Mutex;
 
-use super::hot::{AcceptedMessages, Hot, RowsChange, speaks_in};
+use super::hot::{AcceptedMessages, CachedPart, Hot, RowsChange, speaks_in};
 
 /// The part of the cache that is dropped at once: one in so many bytes.
 const DROPPED_PART: usize = 8;
@@ -83,7 +83,7 @@ impl ScopeSlots {
         }
     }
 
-    /// The owners that messages of a session concern: its speakers, these too, and all that load.
+    /// The owners whose rows messages of a session concern: its speakers, these too, and all that load.
     fn concerned(&mut self, session: &SessionId, speakers: &BTreeSet<Owner>) -> Vec<Arc<Hot>> {
         let loaded = |owner: &Owner| Some((owner.clone(), self.owners.get(owner)?.hot.sessions()?.clone()));
         let loaded: Vec<(Owner, BTreeSet<SessionId>)> = self.loading.iter().filter_map(loaded).collect();
@@ -93,7 +93,8 @@ impl ScopeSlots {
         }
         let of_session = self.speakers.get(session).into_iter().flatten();
         let owners: BTreeSet<&Owner> = of_session.chain(speakers).chain(&self.loading).collect();
-        owners.into_iter().filter_map(|owner| self.get(owner)).collect()
+        let owners = owners.into_iter().filter_map(|owner| self.get(owner));
+        owners.filter(|hot| hot.has_rows()).collect()
     }
 }
 
@@ -151,18 +152,24 @@ impl CorpusCache {
     }
 
     /// Applies an owner's new and removed rows of the index.
-    pub(crate) fn rows(&self, scope: &Scope, owner: &Owner, add: Vec<Doc>, remove: Vec<DocId>) {
+    pub(crate) fn rows(&self, scope: &Scope, owner: &Owner, add: &[Doc], remove: &[DocId]) {
         // The project's owner first: a load of the facts of all projects that begins meanwhile takes the rows from it.
         if let Some(hot) = self.at_hand(scope, owner) {
-            let (add, remove) = (add.clone(), remove.clone());
-            self.add_speaker(scope, owner, add.iter().filter_map(|doc| speaks_in(owner, doc)));
-            hot.change(RowsChange::Rows { add, remove });
+            if hot.has_rows() {
+                self.add_speaker(scope, owner, add.iter().filter_map(|doc| speaks_in(owner, doc)));
+            }
+            let kept = add.iter().filter(|doc| hot.has_rows() || doc.is_fact());
+            hot.change(RowsChange::Rows {
+                remove: remove.to_vec(),
+                add: kept.cloned().collect(),
+            });
         }
         if let Some(hot) = self.at_hand(&Scope::all_projects(&scope.app), owner) {
-            let changed = add.iter().map(|doc| doc.key.id.clone());
+            let changed = add.iter().map(|doc| &doc.key.id);
+            let kept = add.iter().filter(|doc| doc.holds_everywhere());
             hot.change(RowsChange::Rows {
-                remove: remove.into_iter().chain(changed).collect(),
-                add: add.into_iter().filter(Doc::holds_everywhere).collect(),
+                remove: remove.iter().chain(changed).cloned().collect(),
+                add: kept.cloned().collect(),
             });
         }
     }
@@ -173,7 +180,7 @@ impl CorpusCache {
         let mut slots = self.slots.lock();
         slots.on_their_way.entry(key).or_default().push(rows.clone());
         drop(slots);
-        self.rows(scope, owner, rows.to_vec(), Vec::new());
+        self.rows(scope, owner, rows, &[]);
     }
 
     /// The rows are in the index now, or will never be.
@@ -223,25 +230,25 @@ impl CorpusCache {
         slots.scopes.clear();
     }
 
-    /// The owner's rows, to be loaded if they are new; none if they were too many.
-    pub(super) fn slot(&self, scope: &Scope, owner: &Owner) -> Option<Arc<Hot>> {
+    /// That part of an owner, to be loaded if it is new; none if the rows were too many. All rows stand for the facts
+    /// too, and take their place.
+    pub(super) fn slot(&self, scope: &Scope, owner: &Owner, part: CachedPart) -> Option<Arc<Hot>> {
         let mut slots = self.slots.lock();
         slots.uses += 1;
         let used = slots.uses;
         let of_scope = slots.scopes.entry(scope.clone()).or_default();
-        let ScopeSlots {
-            owners,
-            loading,
-            large,
-            ..
-        } = of_scope;
-        if large.contains(owner) {
+        let needs_rows = part == CachedPart::Rows;
+        if needs_rows && of_scope.large.contains(owner) {
             return None;
         }
+        if needs_rows && of_scope.get(owner).is_some_and(|hot| !hot.has_rows()) {
+            of_scope.remove(owner);
+        }
+        let ScopeSlots { owners, loading, .. } = of_scope;
         let slot = owners.entry(owner.clone()).or_insert_with(|| {
-            loading.insert(owner.clone());
+            loading.extend(needs_rows.then(|| owner.clone()));
             Slot {
-                hot: Arc::new(Hot::new(owner.clone(), self.bytes.clone())),
+                hot: Arc::new(Hot::new(owner.clone(), part, self.bytes.clone())),
                 used,
                 sessions: BTreeSet::new(),
             }

@@ -1,4 +1,4 @@
-//! The cached rows of one owner: loaded once, changed in place.
+//! The cached rows of one owner, or its facts alone: loaded once, changed in place.
 //!
 //! Owns: the meaning of each change for an owner's rows. Never: which owners are cached.
 
@@ -21,10 +21,20 @@ use crate::runtime::{QUICK_BYTES_MAX, off_thread, on_text};
 /// From this number of rows on, a corpus is built on another thread than the one that serves requests.
 const ROWS_INLINE_MAX: usize = 200;
 
+/// What is cached of an owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CachedPart {
+    /// All its rows, for a search.
+    Rows,
+    /// Its facts as they are compared with a new one, for a write.
+    Facts,
+}
+
 /// One owner's rows. The lock is held for one ranking or one change, never across an await.
 #[derive(Debug)]
 pub(crate) struct Hot {
     owner: Owner,
+    part: CachedPart,
     state: RwLock<HotState>,
     /// Whether the rows fit into the cache.
     load: OnceCell<bool>,
@@ -44,8 +54,10 @@ enum HotState {
     Ready(Box<Rows>),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Rows {
+    part: CachedPart,
+    /// Empty where only the facts are cached.
     corpus: Corpus,
     /// Sessions in which the owner speaks; the messages buffered there belong to the owner too.
     sessions: BTreeSet<SessionId>,
@@ -54,7 +66,7 @@ struct Rows {
 }
 
 /// Estimated size of a prepared fact, in bytes.
-const FACT_BYTES: usize = 1_024;
+const FACT_BYTES: usize = 400;
 
 /// Messages that were accepted.
 #[derive(Debug)]
@@ -83,9 +95,10 @@ pub(crate) enum RowsChange {
 }
 
 impl Hot {
-    pub(super) fn new(owner: Owner, all_bytes: Arc<AtomicUsize>) -> Self {
+    pub(super) fn new(owner: Owner, part: CachedPart, all_bytes: Arc<AtomicUsize>) -> Self {
         Self {
             owner,
+            part,
             state: RwLock::new(HotState::Loading(Vec::new())),
             load: OnceCell::new(),
             sessions: OnceLock::new(),
@@ -97,6 +110,11 @@ impl Hot {
 
     pub(crate) fn owner(&self) -> &Owner {
         &self.owner
+    }
+
+    /// Whether all rows are cached, or will be.
+    pub(super) fn has_rows(&self) -> bool {
+        self.part == CachedPart::Rows
     }
 
     /// Estimated size of the rows, in bytes; 0 while they load.
@@ -185,13 +203,13 @@ impl Hot {
     /// Fills in the rows of the index and the buffered messages, then the changes that came meanwhile; false if the
     /// rows cannot follow these changes and must be read again.
     pub(super) async fn fill(&self, docs: Vec<Doc>, buffered: Vec<Doc>) -> Result<bool, EngineError> {
-        let owner = self.owner.clone();
+        let (owner, part) = (self.owner.clone(), self.part);
         let bytes: usize = docs.iter().chain(&buffered).map(|doc| doc.text.len()).sum();
         let is_quick = docs.len() + buffered.len() <= ROWS_INLINE_MAX && bytes <= QUICK_BYTES_MAX;
         let mut rows = if is_quick {
-            Rows::of(&owner, docs, buffered)
+            Rows::of(&owner, part, docs, buffered)
         } else {
-            off_thread(move || Rows::of(&owner, docs, buffered)).await?
+            off_thread(move || Rows::of(&owner, part, docs, buffered)).await?
         };
         let mut state = self.state.write();
         let HotState::Loading(waiting) = &mut *state else {
@@ -233,12 +251,20 @@ impl Drop for Hot {
 
 /// A corpus of these rows; the row of the index wins over the buffered one.
 pub(crate) fn corpus_of(owner: &Owner, docs: Vec<Doc>, buffered: Vec<Doc>) -> Corpus {
-    Rows::of(owner, docs, buffered).corpus
+    Rows::of(owner, CachedPart::Rows, docs, buffered).corpus
 }
 
 impl Rows {
-    fn of(owner: &Owner, docs: Vec<Doc>, buffered: Vec<Doc>) -> Self {
-        let mut rows = Self::default();
+    fn of(owner: &Owner, part: CachedPart, docs: Vec<Doc>, buffered: Vec<Doc>) -> Self {
+        let mut rows = Self {
+            part,
+            corpus: Corpus::default(),
+            sessions: BTreeSet::new(),
+            facts: OnceLock::new(),
+        };
+        if part == CachedPart::Facts {
+            rows.facts.get_or_init(KnownFacts::default);
+        }
         for doc in docs {
             rows.put(owner, doc);
         }
@@ -253,11 +279,13 @@ impl Rows {
     }
 
     fn put(&mut self, owner: &Owner, doc: Doc) {
-        self.sessions.extend(speaks_in(owner, &doc));
         if let Some(facts) = self.facts.get_mut() {
             facts::learn(facts, &doc);
         }
-        self.corpus.upsert(Arc::new(doc));
+        if self.part == CachedPart::Rows {
+            self.sessions.extend(speaks_in(owner, &doc));
+            self.corpus.upsert(Arc::new(doc));
+        }
     }
 
     /// A message in an episode is not buffered, even if a later change contains it as buffered.

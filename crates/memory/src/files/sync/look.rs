@@ -454,7 +454,7 @@ impl Pass<'_> {
             by_owner.entry(owner).or_default().0.push(doc);
         }
         for ((scope, owner), (add, remove)) in by_owner {
-            self.base.corpora.cache.rows(&scope, &owner, add, remove);
+            self.base.corpora.cache.rows(&scope, &owner, &add, &remove);
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use model::{
     Timestamp,
 };
 
-use super::super::hot::{Hot, RowsChange};
+use super::super::hot::{CachedPart, Hot, RowsChange};
 use super::{AcceptedMessages, CorpusCache};
 
 fn owner(n: usize) -> Owner {
@@ -16,7 +16,7 @@ fn owner(n: usize) -> Owner {
 }
 
 fn slot_of(corpora: &CorpusCache, n: usize) -> Arc<Hot> {
-    let slot = corpora.slot(&Scope::default(), &owner(n));
+    let slot = corpora.slot(&Scope::default(), &owner(n), CachedPart::Rows);
     slot.expect("it was never too large")
 }
 
