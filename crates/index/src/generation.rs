@@ -228,10 +228,8 @@ impl Generation {
         scope: &Scope,
         owner: &Owner,
     ) -> Result<Vec<Doc>, IndexError> {
-        let docs = self
-            .some_rows_of(scanner, scope, owner, (usize::MAX, |_| true))
-            .await?;
-        Ok(docs.unwrap_or_default())
+        let docs = self.some_rows_of(scanner, scope, owner, (usize::MAX, |_| true));
+        Ok(docs.await?.unwrap_or_default())
     }
 
     /// The same for some of the rows; none if they are more than that many.
@@ -261,27 +259,19 @@ impl Reading {
         &self.generation.current
     }
 
-    /// All rows of an owner; none if there are more than that many.
+    /// The rows of an owner that are kept, read from these columns; none if there are more than that many.
     pub(crate) async fn load(
         &self,
         scope: &Scope,
         owner: &Owner,
-        rows_max: usize,
+        columns: &[&str],
+        (rows_max, keep): (usize, fn(&Doc) -> bool),
     ) -> Result<Option<Vec<Doc>>, IndexError> {
         let generation = &self.generation;
         let key = rows::owner_key(scope, owner);
-        let scanner = generation.table.scan_owner(&key, &rows::READ);
-        let load = generation.some_rows_of(scanner, scope, owner, (rows_max, |_| true));
+        let scanner = generation.table.scan_owner(&key, columns);
+        let load = generation.some_rows_of(scanner, scope, owner, (rows_max, keep));
         generation.met(load).await
-    }
-
-    /// The facts among an owner's rows, without vectors.
-    pub(crate) async fn facts(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
-        let generation = &self.generation;
-        let key = rows::owner_key(scope, owner);
-        let scanner = generation.table.scan_owner(&key, &[rows::RECORD]);
-        let load = generation.some_rows_of(scanner, scope, owner, (usize::MAX, Doc::is_fact));
-        Ok(generation.met(load).await?.unwrap_or_default())
     }
 
     /// One read for each owner: a row's record does not name its owner.

@@ -5,12 +5,11 @@
 //!
 //! Reading order: [`store`] (the port), `stage` (rebuilding beside the live files), `generation` (one table and who
 //! reads it), `table` (its files and indexes), `summary` (its counts, for requests that need no rows), `current` (which
-//! generation is live), `rows` (a row as columns), `record` (most of a row as one text), `errors`.
+//! generation is live), `rows` (a row as columns), `errors`.
 
 mod current;
 mod errors;
 mod generation;
-mod record;
 mod rows;
 mod stage;
 pub mod store;

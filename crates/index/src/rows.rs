@@ -10,10 +10,9 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int8Type;
 use arrow_array::{Array, ArrayRef, FixedSizeListArray, LargeStringArray, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use model::{Doc, DocKey, Name, Owner, OwnerKind, Scope, SessionId, Vector, dot, text};
+use model::record::{self, Seen};
+use model::{Doc, DocKey, Owner, OwnerKind, Scope, Vector, dot, text};
 use ports::{IndexError, vector_bytes, vector_of};
-
-use crate::record;
 
 /// Scope and owner in one text; it has the scalar index.
 pub(crate) const OWNER: &str = "owner";
@@ -130,34 +129,6 @@ pub(crate) fn from_batch(
         }
     }
     Ok(())
-}
-
-/// Values that many rows share, kept in memory once.
-#[derive(Default)]
-pub(crate) struct Seen<'a> {
-    sessions: HashMap<&'a str, SessionId>,
-    names: HashMap<&'a str, Name>,
-    paths: HashMap<&'a str, Arc<str>>,
-}
-
-impl<'a> Seen<'a> {
-    pub(crate) fn session(&mut self, id: &'a str) -> SessionId {
-        let session = self.sessions.entry(id);
-        session.or_insert_with(|| SessionId::new(id)).clone()
-    }
-
-    pub(crate) fn name(&mut self, name: &'a str) -> Option<Name> {
-        if let Some(known) = self.names.get(name) {
-            return Some(known.clone());
-        }
-        let new = Name::parse(name).ok()?;
-        self.names.insert(name, new.clone());
-        Some(new)
-    }
-
-    pub(crate) fn path(&mut self, path: &'a str) -> Arc<str> {
-        self.paths.entry(path).or_insert_with(|| path.into()).clone()
-    }
 }
 
 /// The cosine of each row's vector with that vector of length one, and its key, added to `cosines`.

@@ -16,6 +16,7 @@ use tokio::sync::{Mutex, RwLock};
 use crate::current::{self, Current, CurrentFile};
 use crate::errors::of_files;
 use crate::generation::{Generation, Reading};
+use crate::rows;
 use crate::stage::Stage;
 use crate::summary::Summary;
 use crate::table::table_dir;
@@ -287,15 +288,19 @@ impl Index for LanceIndex {
         let Some((reading, same_model)) = self.shared.reading().await? else {
             return Ok(Some(Vec::new()));
         };
-        let docs = reading.load(scope, owner, rows_max).await?;
+        let docs = reading
+            .load(scope, owner, &rows::READ, (rows_max, |_| true))
+            .await?;
         Ok(docs.map(|docs| comparable(docs, same_model)))
     }
 
     async fn facts(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
-        match self.shared.reading().await? {
-            Some((reading, _)) => reading.facts(scope, owner).await,
-            None => Ok(Vec::new()),
-        }
+        let Some((reading, _)) = self.shared.reading().await? else {
+            return Ok(Vec::new());
+        };
+        let facts = (usize::MAX, Doc::is_fact as fn(&Doc) -> bool);
+        let facts = reading.load(scope, owner, &[rows::RECORD], facts).await?;
+        Ok(facts.unwrap_or_default())
     }
 
     async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {

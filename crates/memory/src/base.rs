@@ -41,7 +41,7 @@ pub use chat::{ModelTrial, try_model};
 use chronicle::Chronicle;
 pub(crate) use chronicle::{Doing, Going};
 use corpora::Corpora;
-pub(crate) use corpora::{AcceptedMessages, CorpusView, Hot, OnTheirWay, Ticket, corpus_of};
+pub(crate) use corpora::{AcceptedMessages, Hot, OnTheirWay, Ticket, corpus_of};
 use dirty::{Dirty, WriteGuard};
 use disk::RoomGauge;
 use job_signal::JobSignal;

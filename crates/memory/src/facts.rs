@@ -5,15 +5,6 @@
 use extract::{Answered, KnownFacts, Statement, mark};
 use model::{Doc, ENDED, Entry, EntryId, Timestamp, WRONG};
 
-/// The facts among an owner's rows.
-pub(crate) fn known_facts<'a>(docs: impl IntoIterator<Item = &'a Doc>) -> KnownFacts {
-    let mut known = KnownFacts::default();
-    for doc in docs {
-        learn(&mut known, doc);
-    }
-    known
-}
-
 /// Adds a row to the known facts, if it is one.
 pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
     if !doc.is_fact() {

@@ -2,7 +2,7 @@
 //!
 //! Owns: the meaning of a filter. Never: its JSON form (`wire`) or its translation for a store.
 
-use crate::{Doc, Timestamp};
+use crate::{Doc, Parent, SenderId, SessionId, Timestamp};
 
 /// Maximum depth of a nested filter.
 pub const FILTER_DEPTH_MAX: usize = 16;
@@ -15,6 +15,26 @@ pub enum Field {
     ParentId,
     Timestamp,
     SenderId,
+}
+
+/// The fields of one row that a filter may name.
+#[derive(Debug, Clone, Copy)]
+pub struct Fields<'a> {
+    pub session: Option<&'a SessionId>,
+    pub parent: Option<&'a Parent>,
+    pub time: Timestamp,
+    pub senders: &'a [SenderId],
+}
+
+impl<'a> From<&'a Doc> for Fields<'a> {
+    fn from(doc: &'a Doc) -> Self {
+        Self {
+            session: doc.session.as_ref(),
+            parent: doc.parent.as_ref(),
+            time: doc.time,
+            senders: &doc.senders,
+        }
+    }
 }
 
 /// How a field is compared.
@@ -46,14 +66,14 @@ pub enum Filter {
 
 impl Filter {
     /// Whether a row passes. A row without the field passes only `Ne`.
-    pub fn matches(&self, doc: &Doc) -> bool {
+    pub fn matches(&self, row: Fields<'_>) -> bool {
         match self {
-            Self::All(filters) => filters.iter().all(|f| f.matches(doc)),
-            Self::Any(filters) => filters.iter().any(|f| f.matches(doc)),
-            Self::Compare(field, comparison, value) => compare(doc, *field, *comparison, value),
+            Self::All(filters) => filters.iter().all(|f| f.matches(row)),
+            Self::Any(filters) => filters.iter().any(|f| f.matches(row)),
+            Self::Compare(field, comparison, value) => compare(row, *field, *comparison, value),
             Self::In(field, values) => values
                 .iter()
-                .any(|value| compare(doc, *field, Comparison::Eq, value)),
+                .any(|value| compare(row, *field, Comparison::Eq, value)),
         }
     }
 
@@ -70,22 +90,20 @@ impl Filter {
     }
 }
 
-fn compare(doc: &Doc, field: Field, comparison: Comparison, value: &Value) -> bool {
+fn compare(row: Fields<'_>, field: Field, comparison: Comparison, value: &Value) -> bool {
     match (field, value) {
-        (Field::Timestamp, Value::Time(time)) => ordered(comparison, &doc.time, time),
-        (Field::SessionId, Value::Text(text)) => text_is(
-            comparison,
-            doc.session.as_ref().map(crate::SessionId::as_str),
-            text,
-        ),
+        (Field::Timestamp, Value::Time(time)) => ordered(comparison, &row.time, time),
+        (Field::SessionId, Value::Text(text)) => {
+            text_is(comparison, row.session.map(SessionId::as_str), text)
+        }
         (Field::ParentType, Value::Text(text)) => {
-            text_is(comparison, doc.parent.as_ref().map(|p| p.kind.as_str()), text)
+            text_is(comparison, row.parent.map(|parent| parent.kind.as_str()), text)
         }
         (Field::ParentId, Value::Text(text)) => {
-            text_is(comparison, doc.parent.as_ref().map(|p| p.id.as_str()), text)
+            text_is(comparison, row.parent.map(|parent| parent.id.as_str()), text)
         }
         (Field::SenderId, Value::Text(text)) => {
-            let member = doc.senders.iter().any(|sender| sender.as_str() == text);
+            let member = row.senders.iter().any(|sender| sender.as_str() == text);
             match comparison {
                 Comparison::Eq => member,
                 Comparison::Ne => !member,

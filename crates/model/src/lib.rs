@@ -1,9 +1,10 @@
 //! The nouns of Quipu and their invariants: ids, scopes, messages, memories, documents, filters, time, terms of a text.
 //!
-//! Owns: the valid values. Never: I/O, a clock, serialization; doors and adapters have their own wire types.
+//! Owns: the valid values. Never: I/O, a clock, serialization, save that of a row, which is one text on disk and in memory; doors
+//! and adapters have their own wire types.
 //!
 //! Reading order: [`id`] (names and scopes), [`time`], [`message`] with `attachment`, [`cell`] (segments), [`entry`] and [`page`]
-//! (memories), [`doc`] (rows of the index), [`filter`], [`text`] (search terms, a hash, declarations).
+//! (memories), [`doc`] (rows of the index) with [`record`] (a row as one text), [`filter`], [`text`] (search terms, a hash, declarations).
 
 mod attachment;
 mod cell;
@@ -15,6 +16,7 @@ mod line;
 pub mod marks;
 mod message;
 mod page;
+pub mod record;
 pub mod redact;
 pub mod text;
 mod time;

@@ -5,7 +5,6 @@
 #![expect(clippy::disallowed_methods, reason = "measuring reads the real clock")]
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use model::{
@@ -143,11 +142,11 @@ fn main() {
         let before = resident_bytes();
         let start = Instant::now();
         for doc in &rows {
-            corpus.upsert(Arc::new(doc.clone()));
+            corpus.upsert(doc.clone());
         }
         let upsert = micros(start, count);
         let resident = resident_bytes().saturating_sub(before) / count;
-        let again: Vec<Arc<Doc>> = rows.iter().step_by(count / 500).cloned().map(Arc::new).collect();
+        let again: Vec<Doc> = rows.iter().step_by(count / 500).cloned().collect();
         let (start, replaced) = (Instant::now(), again.len());
         for doc in again {
             corpus.upsert(doc);

@@ -38,7 +38,7 @@ impl Choice<'_> {
         for slot in turns {
             best.add(self.beside(slot), slot);
         }
-        let sources = facts.iter().flat_map(|fact| &corpus.row(*fact).doc.sources);
+        let sources = facts.iter().flat_map(|fact| corpus.row(*fact).sources());
         let sources = sources.filter_map(|id| Some(corpus.find(id.as_str())?.0));
         let mut chosen = Chosen {
             turns: SlotSet::new(corpus.slots_end(), best.into_slots().into_iter().chain(sources)),
@@ -105,7 +105,7 @@ impl Chosen {
         self.entries.extend(episodes);
         let entries: Vec<Slot> = self.entries.iter().collect();
         for entry in entries {
-            for child in corpus.children(&corpus.row(entry).doc.key.id) {
+            for child in corpus.children(&corpus.row(entry).id) {
                 let is_turn = corpus.row(*child).kind == RowKind::Turn;
                 let rows = if is_turn {
                     &mut self.turns
@@ -152,7 +152,7 @@ impl<'a> Best<'a> {
         let order = |one: &(f32, Slot), other: &(f32, Slot)| {
             let (row, other_row) = (self.corpus.row(one.1), self.corpus.row(other.1));
             let times = || other_row.time.cmp(&row.time);
-            let ids = || row.doc.key.id.cmp(&other_row.doc.key.id);
+            let ids = || row.id.cmp(&other_row.id);
             other.0.total_cmp(&one.0).then_with(times).then_with(ids)
         };
         if self.count < self.rows.len() {

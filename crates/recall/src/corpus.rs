@@ -4,14 +4,14 @@
 //! rows are added and removed one by one. Never: ranking itself.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use foldhash::HashMap;
-use model::{Doc, DocId, Timestamp};
+use model::{Doc, DocId, MessageId, Timestamp};
 
 use crate::lexicon::Lexicon;
 use crate::postings::{Postings, SLOTS_MAX, Slot, allocated};
-use crate::row::{Row, RowKind, Speakers};
+use crate::row::{Row, RowKind, Shared, Traits};
 use crate::turns::Turns;
 use crate::validity::Links;
 use crate::vectors::{Quantised, Vectors};
@@ -39,7 +39,7 @@ pub struct Corpus {
     links: OnceLock<Links>,
     /// The turns and facts of each episode, by the episode's id.
     children: HashMap<Box<str>, Vec<Slot>>,
-    speakers: Speakers,
+    shared: Shared,
     /// Bytes of the rows, without the data derived from them.
     row_bytes: usize,
 }
@@ -54,22 +54,26 @@ impl Corpus {
     /// The vector is quantised to one byte a number and kept only here: rows that are read back
     /// have none. A row that is inserted again without a vector and with the same text keeps its
     /// vector.
-    pub fn upsert(&mut self, mut doc: Arc<Doc>) {
+    pub fn upsert(&mut self, mut doc: Doc) {
         let mut vector = doc.vector.as_deref().and_then(Quantised::new);
-        if doc.vector.is_some() {
-            Arc::make_mut(&mut doc).vector = None;
-        } else if let Some((slot, row)) = self.find(&doc.key.id)
-            && row.doc.text == doc.text
+        if doc.vector.take().is_none()
+            && let Some((slot, row)) = self.find(&doc.key.id)
+            && row.doc().text == doc.text
         {
             vector = self.vectors.get(slot);
         }
-        if let Some((slot, _)) = self.find(&doc.key.id).filter(|(_, row)| row.becomes(&doc)) {
-            self.write_turn(slot, doc, vector.as_ref());
+        let buffered = self.find(&doc.key.id).filter(|(_, row)| row.becomes(&doc));
+        if let Some((slot, read)) = buffered.map(|(slot, row)| (slot, (row.words, row.traits))) {
+            self.write_turn(slot, doc, read, vector.as_ref());
             return;
         }
         self.remove(&doc.key.id);
         self.links.take();
         let slot = self.free.pop().unwrap_or_else(|| {
+            if self.rows.len() == self.rows.capacity() {
+                // Doubling would leave a third of all rows unused.
+                self.rows.reserve_exact(1 + self.rows.len() / 8);
+            }
             self.rows.push(None);
             self.kinds.push(None);
             let slot = Slot::try_from(self.rows.len() - 1).ok();
@@ -80,30 +84,35 @@ impl Corpus {
             Some(vector) => self.vectors.put(slot, vector),
             None => self.vectors.clear(slot),
         }
-        let (row, counts) = Row::read(doc, &mut self.lexicon, &mut self.speakers);
+        let (is_findable, is_reviewed) = (doc.is_findable(), doc.is_withdrawn() || doc.is_confirmed());
+        for source in &mut doc.sources {
+            // One text in memory for the id of a message.
+            if let Some((id, _)) = self.ids.get_key_value(source.as_str()) {
+                *source = MessageId::new(id.clone());
+            }
+        }
+        let (row, counts) = Row::read(doc, &mut self.lexicon, &mut self.shared);
         self.postings[row.kind as usize].add(slot, &counts, row.words);
         self.row_bytes += row.bytes();
         if row.kind != RowKind::Turn {
-            let place = self
-                .entries
-                .partition_point(|slot| self.row(*slot).doc.key.id < row.doc.key.id);
+            let place = self.entries.partition_point(|slot| self.row(*slot).id < row.id);
             self.entries.insert(place, slot);
-            if !row.doc.supersedes.is_empty() {
+            if !row.supersedes().is_empty() {
                 self.successors.insert(slot);
             }
-            if row.doc.valid_until.is_some() {
+            if row.valid_until().is_some() {
                 self.ending.insert(slot);
             }
-            if row.doc.is_withdrawn() || row.doc.is_confirmed() {
+            if is_reviewed {
                 self.reviewed.insert(slot);
             }
         }
-        if let Some(parent) = row.episode() {
-            self.children.entry(parent.into()).or_default().push(slot);
+        if let Some(episode) = row.episode() {
+            self.children.entry(episode.into()).or_default().push(slot);
         }
-        self.ids.insert(row.doc.key.id.clone(), slot);
+        self.ids.insert(row.id.clone(), slot);
         let is_turn = row.kind == RowKind::Turn;
-        self.kinds[slot as usize] = Some(row.kind).filter(|_| row.doc.is_findable());
+        self.kinds[slot as usize] = Some(row.kind).filter(|_| is_findable);
         self.rows[slot as usize] = Some(row);
         if is_turn {
             self.turns.add(slot, &self.rows);
@@ -111,20 +120,23 @@ impl Corpus {
     }
 
     /// Replaces a buffered turn by its written form: all that was read from its text stays.
-    fn write_turn(&mut self, slot: Slot, doc: Arc<Doc>, vector: Option<&Quantised>) {
+    fn write_turn(&mut self, slot: Slot, doc: Doc, read: (u32, Traits), vector: Option<&Quantised>) {
         match vector {
             Some(vector) => self.vectors.put(slot, vector),
             None => self.vectors.clear(slot),
         }
+        // An entry may supersede a turn, and now the turn has another time.
+        self.links.take();
         self.turns.remove(slot, &self.rows);
-        let row = self.rows[slot as usize].as_mut().expect("ids name rows");
-        self.row_bytes -= row.bytes();
-        (row.time, row.doc) = (doc.time, doc);
-        self.row_bytes += row.bytes();
-        self.kinds[slot as usize] = Some(row.kind).filter(|_| row.doc.is_findable());
-        if let Some(parent) = row.episode() {
-            self.children.entry(parent.into()).or_default().push(slot);
+        let is_findable = doc.is_findable();
+        let written = Row::of(doc, RowKind::Turn, read, &mut self.shared);
+        self.row_bytes += written.bytes();
+        self.kinds[slot as usize] = Some(written.kind).filter(|_| is_findable);
+        if let Some(episode) = written.episode() {
+            self.children.entry(episode.into()).or_default().push(slot);
         }
+        let buffered = self.rows[slot as usize].replace(written);
+        self.row_bytes -= buffered.expect("ids name rows").bytes();
         self.turns.add(slot, &self.rows);
     }
 
@@ -137,9 +149,7 @@ impl Corpus {
         if self.row(slot).kind == RowKind::Turn {
             self.turns.remove(slot, &self.rows);
         } else {
-            let place = self
-                .entries
-                .partition_point(|other| *self.row(*other).doc.key.id < *id);
+            let place = self.entries.partition_point(|other| *self.row(*other).id < *id);
             self.entries.remove(place);
             self.successors.remove(&slot);
             self.ending.remove(&slot);
@@ -151,14 +161,14 @@ impl Corpus {
         self.postings[row.kind as usize].remove(slot, &counts, row.words);
         self.row_bytes -= row.bytes();
         if let Some(speaker) = row.traits.speaker {
-            self.speakers.names[speaker as usize].1 -= 1;
+            self.shared.speakers.names[speaker as usize].1 -= 1;
         }
-        if let Some(parent) = row.episode()
-            && let Some(children) = self.children.get_mut(parent)
+        if let Some(episode) = row.episode()
+            && let Some(children) = self.children.get_mut(episode)
         {
             children.retain(|other| *other != slot);
             if children.is_empty() {
-                self.children.remove(parent);
+                self.children.remove(episode);
             }
         }
         self.vectors.clear(slot);
@@ -166,16 +176,25 @@ impl Corpus {
         true
     }
 
-    /// The row with this id.
-    pub fn get(&self, id: &str) -> Option<&Arc<Doc>> {
-        self.find(id).map(|(_, row)| &row.doc)
+    /// The row with this id, without its vector.
+    pub fn get(&self, id: &str) -> Option<Doc> {
+        self.find(id).map(|(_, row)| row.doc())
     }
 
-    /// Every row, in order of id.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Doc>> {
-        let rows: BTreeMap<&DocId, &Arc<Doc>> =
-            self.slots().map(|(_, row)| (&row.doc.key.id, &row.doc)).collect();
-        rows.into_values()
+    /// Whether the row with this id is a message that is in no episode.
+    pub fn is_buffered(&self, id: &str) -> Option<bool> {
+        self.find(id).map(|(_, row)| row.is_buffered())
+    }
+
+    /// Every row, in order of id, without its vector.
+    pub fn iter(&self) -> impl Iterator<Item = Doc> {
+        let rows: BTreeMap<&DocId, &Row> = self.slots().map(|(_, row)| (&row.id, row)).collect();
+        rows.into_values().map(Row::doc)
+    }
+
+    /// Episodes and facts, in order of id, without their vectors.
+    pub fn iter_entries(&self) -> impl Iterator<Item = Doc> {
+        self.entries.iter().map(|slot| self.row(*slot).doc())
     }
 
     /// Number of rows.
@@ -273,6 +292,6 @@ impl Corpus {
 
     /// The name of each speaker and the number of its rows, by the speaker's number.
     pub(crate) fn speakers(&self) -> &[(String, usize)] {
-        &self.speakers.names
+        &self.shared.speakers.names
     }
 }

@@ -59,9 +59,9 @@ impl Fusion<'_> {
                 - self.weights.question * row.traits.asks;
         }
         let later = self.lend(&facts, &mut strengths);
-        if self.question.is_personal {
+        if self.question.is_personal && !self.lineup.withdrawn.is_empty() {
             for slot in &self.lineup.turns {
-                if self.lineup.withdrawn.has(&self.corpus.row(*slot).doc) {
+                if self.lineup.withdrawn.has(&self.corpus.row(*slot).doc()) {
                     strengths[*slot as usize] *= 1.0 - self.weights.withdrawn;
                 }
             }
@@ -144,8 +144,7 @@ impl Fusion<'_> {
 
     /// The visible source turns of a fact.
     fn sources(&self, slot: Slot) -> impl Iterator<Item = (usize, Slot)> {
-        let sources = &self.corpus.row(slot).doc.sources;
-        sources.iter().filter_map(|id| {
+        self.corpus.row(slot).sources().filter_map(|id| {
             let (turn, _) = self.corpus.find(id.as_str())?;
             Some((self.lineup.place(turn)?, turn))
         })
@@ -161,7 +160,7 @@ impl Fusion<'_> {
             strengths[*slot as usize] =
                 self.own(*slot) + self.own_context(*slot) + self.looks(self.corpus.row(*slot));
         }
-        let id = |slot: &Slot| &self.corpus.row(*slot).doc.key.id;
+        let id = |slot: &Slot| &self.corpus.row(*slot).id;
         let order = |a: &Slot, b: &Slot| {
             self.own(*b)
                 .total_cmp(&self.own(*a))
@@ -226,7 +225,7 @@ impl Fusion<'_> {
     fn episode(&self, slot: Slot, strengths: &[f32]) -> f32 {
         let row = self.corpus.row(slot);
         let text = self.own(slot) + self.own_context(slot) + self.looks(row);
-        let children = self.corpus.children(&row.doc.key.id);
+        let children = self.corpus.children(&row.id);
         let of = |kind: RowKind| {
             let children = children
                 .iter()

@@ -50,7 +50,7 @@ pub(crate) struct Withdrawn {
 }
 
 impl Withdrawn {
-    fn of<'a>(facts: impl Iterator<Item = &'a Doc>) -> Self {
+    fn of(facts: impl Iterator<Item = Doc>) -> Self {
         let mut withdrawn = Self::default();
         for fact in facts {
             if fact.is_withdrawn() {
@@ -66,6 +66,11 @@ impl Withdrawn {
             }
         }
         withdrawn
+    }
+
+    /// Whether nobody withdrew anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.messages.is_empty() && self.scenes.is_empty()
     }
 
     /// Whether a message contains a withdrawn statement, or a row comes from a scene.
@@ -102,13 +107,13 @@ impl Lineup {
             sitting_of: Vec::new(),
             places: vec![NOWHERE; corpus.slots_end()],
             entries: Vec::new(),
-            withdrawn: Withdrawn::of(reviewed.map(|slot| &*corpus.row(*slot).doc)),
+            withdrawn: Withdrawn::of(reviewed.map(|slot| corpus.row(*slot).doc())),
             ending: BTreeMap::new(),
         };
         for slot in corpus.ending() {
             let row = corpus.row(*slot);
-            let is_shown = row.doc.is_ended() && is_visible(slot);
-            for message in row.doc.sources.iter().filter(|_| is_shown) {
+            let is_shown = row.is_ended() && is_visible(slot);
+            for message in row.sources().filter(|_| is_shown) {
                 lineup
                     .ending
                     .entry(message.as_str().into())
@@ -177,7 +182,7 @@ fn heads(corpus: &Corpus, turns: &SlotSet) -> Vec<Slot> {
     }
     heads.sort_by_key(|head| {
         let row = corpus.row(*head);
-        (row.doc.session.as_ref(), row.order())
+        (row.from.session.as_ref(), row.order())
     });
     heads
 }

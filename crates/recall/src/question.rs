@@ -176,10 +176,10 @@ impl Question {
             return None;
         }
         let said = row.time.millis();
-        let holds = row.doc.valid_from.map(|from| {
+        let holds = row.valid_from().map(|from| {
             // A state that began long ago and still holds is not an event of that time.
             let open_end = if self.is_open { from.millis() } else { i64::MAX };
-            let until = row.doc.valid_until.map_or(open_end, model::Timestamp::millis);
+            let until = row.valid_until().map_or(open_end, model::Timestamp::millis);
             (from.millis(), until.max(from.millis()))
         });
         let fit = |span: &Span| {

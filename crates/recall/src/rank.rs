@@ -144,7 +144,7 @@ impl Ranker<'_> {
     fn passes(&self, row: &Row) -> bool {
         self.query
             .filter
-            .is_none_or(|filter: &Filter| filter.matches(&row.doc))
+            .is_none_or(|filter: &Filter| filter.matches(row.fields()))
     }
 
     /// The strongest of these rows that are listed, pass the filter and reach the minimum score.
@@ -204,26 +204,24 @@ impl Ranker<'_> {
                 why.share += wanted.share;
             }
         }
-        let ended = lineup.ending(&row.doc.key.id).filter(|fact| {
-            corpus
-                .row(*fact)
-                .doc
-                .valid_until
-                .is_some_and(|until| until <= self.fusion.now)
-        });
-        let mut ended: Vec<Arc<Doc>> = ended.map(|fact| Arc::clone(&corpus.row(fact).doc)).collect();
+        let ended = lineup
+            .ending(&row.id)
+            .map(|fact| corpus.row(fact))
+            .filter(|fact| {
+                let until = fact.valid_until();
+                until.is_some_and(|until| until <= self.fusion.now)
+            });
+        let mut ended: Vec<Arc<Doc>> = ended.map(|fact| Arc::new(fact.doc())).collect();
+        let doc = row.doc();
         ended.sort_by(|a, b| a.key.id.cmp(&b.key.id));
         Hit {
-            doc: Arc::clone(&row.doc),
             score: self.score(slot),
             why,
             superseded_by: validity.superseded_by(corpus, slot),
-            later: self
-                .later
-                .get(&slot)
-                .map(|newer| corpus.row(*newer).doc.key.id.clone()),
-            is_withdrawn: lineup.withdrawn.has(&row.doc),
-            taken_back: lineup.withdrawn.marks(&row.doc),
+            later: self.later.get(&slot).map(|newer| corpus.row(*newer).id.clone()),
+            is_withdrawn: lineup.withdrawn.has(&doc),
+            taken_back: lineup.withdrawn.marks(&doc),
+            doc: Arc::new(doc),
             ended,
             facts: Vec::new(),
         }
@@ -241,7 +239,7 @@ impl Ord for Placed<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.strength.total_cmp(&other.strength).then_with(|| {
             let (one, other) = (self.corpus.row(self.slot), self.corpus.row(other.slot));
-            let ids = || other.doc.key.id.cmp(&one.doc.key.id);
+            let ids = || other.id.cmp(&one.id);
             one.time.cmp(&other.time).then_with(ids)
         })
     }

@@ -5,9 +5,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model::{Doc, DocId, DocKind, EntryId, EntryKind, MessageId, Name, ParentKind, Role, Timestamp};
-
+use model::filter::Fields;
+use model::record::{self, Seen};
 use model::text::{self, Language};
+use model::{
+    Doc, DocId, DocKind, EntryId, EntryKind, MessageId, Owner, Parent, ParentKind, Role, Scope, SenderId,
+    SessionId, Timestamp,
+};
 
 use crate::lexicon::{Form, Lexicon, Term};
 use crate::postings::allocated;
@@ -20,14 +24,61 @@ pub(crate) enum RowKind {
     Fact,
 }
 
+/// What ranking needs of a row; the rest is one text.
 #[derive(Debug)]
 pub(crate) struct Row {
-    pub(crate) doc: Arc<Doc>,
+    pub(crate) id: DocId,
     pub(crate) kind: RowKind,
     pub(crate) time: Timestamp,
+    pub(crate) from: Arc<Provenance>,
+    /// None for a turn's own message.
+    sources: Option<Box<[MessageId]>>,
+    standing: Option<Box<Standing>>,
+    seq: u32,
     /// Number of counted words.
     pub(crate) words: u32,
     pub(crate) traits: Traits,
+    /// All other fields.
+    record: Box<str>,
+}
+
+/// How an entry holds; few have one.
+#[derive(Debug, Default)]
+pub(crate) struct Standing {
+    pub(crate) valid_from: Option<Timestamp>,
+    pub(crate) valid_until: Option<Timestamp>,
+    pub(crate) supersedes: Vec<EntryId>,
+    /// It has ended, according to its person.
+    pub(crate) is_ended: bool,
+}
+
+/// Where a row comes from: the same for many rows.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Provenance {
+    scope: Scope,
+    owner: Owner,
+    pub(crate) session: Option<SessionId>,
+    parent: Option<Parent>,
+    senders: Vec<SenderId>,
+    path: Arc<str>,
+}
+
+/// What many rows share, each kept once.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    provenances: foldhash::HashSet<Arc<Provenance>>,
+    pub(crate) speakers: Speakers,
+}
+
+impl Shared {
+    fn provenance(&mut self, of: Provenance) -> Arc<Provenance> {
+        if let Some(known) = self.provenances.get(&of) {
+            return known.clone();
+        }
+        let new = Arc::new(of);
+        self.provenances.insert(new.clone());
+        new
+    }
 }
 
 /// The names of all speakers, each once, with the number of their rows.
@@ -74,7 +125,7 @@ pub(crate) struct Traits {
 
 impl Row {
     /// Reads a row's texts.
-    pub(crate) fn read(doc: Arc<Doc>, lexicon: &mut Lexicon, speakers: &mut Speakers) -> (Self, TermCounts) {
+    pub(crate) fn read(doc: Doc, lexicon: &mut Lexicon, shared: &mut Shared) -> (Self, TermCounts) {
         let kind = match doc.kind {
             DocKind::Turn => RowKind::Turn,
             DocKind::Entry(EntryKind::Episode | EntryKind::Case | EntryKind::Skill | EntryKind::Topic) => {
@@ -83,7 +134,7 @@ impl Row {
             DocKind::Entry(EntryKind::Fact | EntryKind::Foresight | EntryKind::Profile) => RowKind::Fact,
         };
         let mut traits = Traits {
-            speaker: doc.speaker.as_deref().map(|name| speakers.add(name)),
+            speaker: doc.speaker.as_deref().map(|name| shared.speakers.add(name)),
             own: doc.role == Some(Role::User)
                 && doc
                     .senders
@@ -98,68 +149,146 @@ impl Row {
             traits.time |= form.is_of_time;
         });
         traits.time |= traits.number;
-        let row = Self {
-            kind,
-            time: doc.time,
-            words: counts.1,
-            traits,
-            doc,
-        };
+        let row = Self::of(doc, kind, (counts.1, traits), shared);
         (row, counts.0)
+    }
+
+    /// The row of a text that was read.
+    pub(crate) fn of(
+        mut doc: Doc,
+        kind: RowKind,
+        (words, traits): (u32, Traits),
+        shared: &mut Shared,
+    ) -> Self {
+        let is_own = doc.sources.iter().map(MessageId::as_str).eq([&*doc.key.id]);
+        let sources = std::mem::take(&mut doc.sources);
+        let time = std::mem::take(&mut doc.time);
+        let standing = Standing {
+            valid_from: doc.valid_from.take(),
+            valid_until: doc.valid_until.take(),
+            supersedes: std::mem::take(&mut doc.supersedes),
+            is_ended: doc.is_ended(),
+        };
+        let is_usual =
+            standing.valid_from.or(standing.valid_until).is_none() && standing.supersedes.is_empty();
+        let from = Provenance {
+            scope: doc.key.scope.clone(),
+            owner: doc.key.owner.clone(),
+            session: doc.session.take(),
+            parent: doc.parent.take(),
+            senders: std::mem::take(&mut doc.senders),
+            path: std::mem::take(&mut doc.path),
+        };
+        Self {
+            kind,
+            time,
+            from: shared.provenance(from),
+            sources: (!is_own).then(|| sources.into()),
+            standing: (!is_usual).then(|| Box::new(standing)),
+            seq: std::mem::take(&mut doc.seq),
+            words,
+            traits,
+            id: std::mem::take(&mut doc.key.id),
+            record: record::write(&doc).into(),
+        }
+    }
+
+    /// The row as it was given, without its vector.
+    pub(crate) fn doc(&self) -> Doc {
+        let from = &self.from;
+        let doc = record::read(&self.record, &from.scope, &from.owner, &mut Seen::default());
+        let mut doc = doc.expect("it was written as a record");
+        doc.key.id = self.id.clone();
+        doc.session.clone_from(&from.session);
+        doc.parent.clone_from(&from.parent);
+        doc.senders.clone_from(&from.senders);
+        doc.path.clone_from(&from.path);
+        doc.sources = self.sources().collect();
+        if let Some(standing) = &self.standing {
+            (doc.valid_from, doc.valid_until) = (standing.valid_from, standing.valid_until);
+            doc.supersedes.clone_from(&standing.supersedes);
+        }
+        (doc.seq, doc.time) = (self.seq, self.time);
+        doc
     }
 
     /// The terms counted when the row was read.
     pub(crate) fn counts(&self, lexicon: &mut Lexicon) -> TermCounts {
-        counts(&self.doc, lexicon, |_, _| {}).0
+        counts(&self.doc(), lexicon, |_, _| {}).0
     }
 
     /// Whether this buffered turn is written as `doc`, with every trait of its text.
     pub(crate) fn becomes(&self, doc: &Doc) -> bool {
-        let own = &*self.doc;
-        let is_buffered = own.kind == DocKind::Turn && own.parent.is_none();
-        is_buffered
-            && (own.kind, own.role) == (doc.kind, doc.role)
-            && (&own.speaker, &own.senders, &own.text) == (&doc.speaker, &doc.senders, &doc.text)
+        self.is_buffered() && {
+            let own = self.doc();
+            (own.kind, own.role) == (doc.kind, doc.role)
+                && (&own.speaker, &own.senders, &own.text) == (&doc.speaker, &doc.senders, &doc.text)
+        }
     }
 
     /// Order of turns in time.
     pub(crate) fn order(&self) -> (Timestamp, u32, &DocId) {
-        (self.time, self.doc.seq, &self.doc.key.id)
+        (self.time, self.seq, &self.id)
+    }
+
+    /// Whether it is a message that is in no episode.
+    pub(crate) fn is_buffered(&self) -> bool {
+        self.kind == RowKind::Turn && self.from.parent.is_none()
     }
 
     /// The episode that a turn or fact belongs to.
     pub(crate) fn episode(&self) -> Option<&str> {
-        let parent = self.doc.parent.as_ref()?;
+        let parent = self.from.parent.as_ref()?;
         (parent.kind == ParentKind::Episode).then_some(parent.id.as_str())
     }
 
+    pub(crate) fn fields(&self) -> Fields<'_> {
+        Fields {
+            session: self.from.session.as_ref(),
+            parent: self.from.parent.as_ref(),
+            time: self.time,
+            senders: &self.from.senders,
+        }
+    }
+
+    /// The messages that it was made from.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = MessageId> {
+        let own = self.sources.is_none().then(|| MessageId::new(self.id.clone()));
+        own.into_iter().chain(self.sources.iter().flatten().cloned())
+    }
+
+    pub(crate) fn valid_from(&self) -> Option<Timestamp> {
+        self.standing.as_ref()?.valid_from
+    }
+
+    pub(crate) fn valid_until(&self) -> Option<Timestamp> {
+        self.standing.as_ref()?.valid_until
+    }
+
+    pub(crate) fn supersedes(&self) -> &[EntryId] {
+        self.standing
+            .as_ref()
+            .map_or(&[], |standing| &standing.supersedes)
+    }
+
+    /// Whether it has ended, according to its person, who said when.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.standing.as_ref().is_some_and(|standing| standing.is_ended)
+    }
+
     /// Estimated memory in bytes without its slot, and without the parts that an owner's rows
-    /// share.
+    /// share; the ids of its sources are those of other rows.
     pub(crate) fn bytes(&self) -> usize {
-        let doc = &*self.doc;
-        let speaker = doc.speaker.as_ref().map_or(0, String::capacity);
-        let parent = doc.parent.as_ref().map_or(0, |parent| parent.id.capacity());
-        let texts = [&doc.text, &doc.subject, &doc.summary].map(String::capacity);
-        let texts: usize = texts
-            .into_iter()
-            .chain([speaker, parent])
-            .map(allocated::<u8>)
-            .sum();
         let id = |id: &str| allocated::<u8>(COUNTED + id.len());
-        let ids: usize = [&*doc.key.id]
-            .into_iter()
-            .chain(doc.supersedes.iter().map(EntryId::as_str))
-            .map(id)
-            .sum();
-        let sources = doc
-            .sources
+        let sources = self.sources.as_ref().map_or(0, |sources| sources.len());
+        let superseded = self
+            .supersedes()
             .iter()
-            .filter(|source| *source.as_str() != *doc.key.id);
-        let sources: usize = sources.map(|source| id(source.as_str())).sum();
-        let lists = allocated::<Name>(doc.senders.capacity())
-            + allocated::<MessageId>(doc.sources.capacity())
-            + allocated::<EntryId>(doc.supersedes.capacity());
-        allocated::<u8>(COUNTED + size_of::<Doc>()) + texts + ids + sources + lists
+            .map(|old| id(old.as_str()))
+            .sum::<usize>();
+        let standing = self.standing.as_ref().map_or(0, |_| allocated::<Standing>(1));
+        let lists = allocated::<MessageId>(sources) + allocated::<EntryId>(self.supersedes().len());
+        allocated::<u8>(self.record.len()) + id(&self.id) + standing + lists + superseded
     }
 }
 

@@ -5,8 +5,6 @@
 //! found at extraction. Never: declaring a statement ended: the earlier one only comes after the
 //! later one.
 
-use model::Role;
-
 use crate::fuse::Fusion;
 use crate::postings::Slot;
 use crate::question::{OURS, QuestionWord, has_any};
@@ -134,7 +132,7 @@ impl Fusion<'_> {
             let is_weaker =
                 best.len() == COMPARED_MAX && strength <= strengths[best[COMPARED_MAX - 1] as usize];
             let row = self.corpus.row(*slot);
-            if is_weaker || !row.traits.own || row.doc.role != Some(Role::User) {
+            if is_weaker || !row.traits.own {
                 continue;
             }
             let at = best.partition_point(|other| strengths[*other as usize] >= strength);

@@ -47,8 +47,8 @@ impl Fusion<'_> {
             evidence: -1.0,
             ..Statement::default()
         };
-        let text = &self.corpus.row(slot).doc.text;
-        let language = Language::of(text);
+        let text = self.corpus.row(slot).doc().text;
+        let language = Language::of(&text);
         for sentence in text.split_inclusive(['.', '?', '!', '\n', ';']) {
             let said = self.sentence(state, sentence, language);
             all.tells_change |= said.tells_change;

@@ -58,7 +58,7 @@ impl Turns {
 
     fn change(&mut self, slot: Slot, rows: &Rows, is_added: bool) {
         let turn = row(rows, slot);
-        let list = self.sessions.entry(turn.doc.session.clone()).or_default();
+        let list = self.sessions.entry(turn.from.session.clone()).or_default();
         let at = list.partition_point(|other| row(rows, *other).order() < turn.order());
         let start = at.saturating_sub(REACH);
         let rest = list.len() - at - usize::from(!is_added);
@@ -80,7 +80,7 @@ impl Turns {
             );
         }
         if list.is_empty() {
-            self.sessions.remove(&turn.doc.session);
+            self.sessions.remove(&turn.from.session);
         }
     }
 
@@ -135,7 +135,7 @@ fn near_sum(turns: &[Slot], rows: &Rows) -> u64 {
 
 fn is_pause(rows: &Rows, one: Slot, next: Slot) -> bool {
     let (one, next) = (row(rows, one), row(rows, next));
-    one.doc.session.is_none() || next.time.millis() - one.time.millis() > PAUSE_MAX_MS
+    one.from.session.is_none() || next.time.millis() - one.time.millis() > PAUSE_MAX_MS
 }
 
 fn row(rows: &Rows, slot: Slot) -> &Row {

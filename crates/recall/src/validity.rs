@@ -42,11 +42,8 @@ impl Links {
         let mut pairs: Vec<(Slot, Slot)> = Vec::new();
         for new in corpus.successors() {
             let row = corpus.row(*new);
-            let olds = row
-                .doc
-                .supersedes
-                .iter()
-                .filter_map(|id| corpus.find(id.as_str()));
+            let olds = row.supersedes().iter();
+            let olds = olds.filter_map(|id| corpus.find(id.as_str()));
             pairs.extend(
                 olds.filter(|(_, old)| age(old) < age(row))
                     .map(|(old, _)| (old, *new)),
@@ -57,7 +54,7 @@ impl Links {
         let mut turns = Vec::new();
         let mut told = |row: &Row| {
             let start = turns.len();
-            let sources = row.doc.sources.iter();
+            let sources = row.sources();
             turns.extend(
                 sources
                     .filter_map(|id| corpus.find(id.as_str()))
@@ -73,7 +70,7 @@ impl Links {
                 kind: Some(older.kind).filter(|kind| *kind == newer.kind),
                 old_turns: told(older),
                 new_turns: told(newer),
-                held: (begin(older), older.doc.valid_until),
+                held: (begin(older), older.valid_until()),
                 begin: begin(newer),
             }
         };
@@ -121,7 +118,7 @@ impl<'a> Validity<'a> {
         let mut state = vec![(NEVER, false); corpus.slots_end()];
         for slot in corpus.ending() {
             let row = corpus.row(*slot);
-            state[*slot as usize].1 = row.doc.valid_until.is_some_and(|end| is_over(begin(row), end));
+            state[*slot as usize].1 = row.valid_until().is_some_and(|end| is_over(begin(row), end));
         }
         let counts = |link: &&ValidityLink| corpus.is_visible(link.new, as_of) && link.begin <= now;
         let of_one = links.links.chunk_by(|one, next| one.old == next.old);
@@ -149,7 +146,7 @@ impl<'a> Validity<'a> {
         };
         // Each step is to a newer entry, so this ends.
         let newest = std::iter::successors(newer(slot), |slot| newer(*slot)).last()?;
-        Some(EntryId::new(&*corpus.row(newest).doc.key.id))
+        Some(EntryId::new(&*corpus.row(newest).id))
     }
 
     /// Whether an entry no longer holds, now or at the time that the question names.
@@ -160,10 +157,10 @@ impl<'a> Validity<'a> {
 
 /// Begin of an entry's validity.
 fn begin(row: &Row) -> Timestamp {
-    row.doc.valid_from.unwrap_or(row.time)
+    row.valid_from().unwrap_or(row.time)
 }
 
 /// Order by age; no two rows are equal.
 fn age(row: &Row) -> (Timestamp, Timestamp, &DocId) {
-    (begin(row), row.time, &row.doc.key.id)
+    (begin(row), row.time, &row.id)
 }

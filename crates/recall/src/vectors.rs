@@ -67,7 +67,7 @@ impl Vectors {
         let numbers = self.steps.len() * self.dims;
         if self.numbers.capacity() < numbers {
             // Doubling would leave up to half of the largest part of a corpus unused.
-            let spare = numbers / 8;
+            let spare = numbers / 16;
             self.numbers.reserve_exact(numbers + spare - self.numbers.len());
         }
         if self.numbers.len() < numbers {

@@ -348,7 +348,7 @@ impl Pair {
         let mut newer = corpus.iter().filter(|doc| is_of(doc, &self.newer));
         newer.any(|doc| {
             let mut olds = doc.supersedes.iter().filter_map(|id| corpus.get(id.as_str()));
-            olds.any(|old| is_of(old, &self.older))
+            olds.any(|old| is_of(&old, &self.older))
         })
     }
 }

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -140,7 +139,7 @@ pub(crate) async fn corpus(case: &Case, embedder: &dyn Embedder, turns_only: boo
             .embed(&[&passage(&doc)], EmbedPurpose::Passage)
             .await?
             .pop();
-        corpus.upsert(Arc::new(doc));
+        corpus.upsert(doc);
     }
     Ok(corpus)
 }

@@ -677,7 +677,7 @@ fn a_filter_matches_the_documented_rows() {
             .iter()
             .map(|doc| {
                 let session = doc.session.as_ref().expect("a session").as_str();
-                if parsed.matches(doc) { session } else { "-" }
+                if parsed.matches(doc.into()) { session } else { "-" }
             })
             .collect();
         assert_eq!(matched, want, "{node}");

@@ -4,6 +4,7 @@ mod crash;
 mod damage;
 mod model_based;
 mod readers;
+mod record;
 mod unopened;
 
 use std::path::Path;

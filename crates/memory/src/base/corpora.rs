@@ -16,8 +16,8 @@ use model::{Doc, DocKey, DocKind, Message, Owner, Scope, Vector, warned};
 use ports::{FileChanges, Index, Transcripts};
 
 pub(crate) use cache::{CorpusCache, OnTheirWay, Ticket};
-pub(crate) use hot::{AcceptedMessages, Hot, corpus_of};
 use hot::CachedPart;
+pub(crate) use hot::{AcceptedMessages, Hot, corpus_of};
 
 use super::rows::Rows;
 use super::serving::Gauge;
@@ -41,13 +41,6 @@ pub(crate) struct Corpora {
     rows_max: usize,
 }
 
-/// An owner's rows, or that they are too many for the cache.
-#[derive(Debug)]
-pub(crate) enum CorpusView {
-    Hot(Arc<Hot>),
-    Large,
-}
-
 impl Corpora {
     pub(crate) fn new(parts: &Parts, settings: &MemorySettings) -> Self {
         Self {
@@ -61,20 +54,24 @@ impl Corpora {
         }
     }
 
-    /// An owner's rows, loaded if they are not cached.
-    pub(crate) async fn view(&self, scope: &Scope, owner: &Owner) -> Result<CorpusView, EngineError> {
-        let hot = self.cached(scope, owner, CachedPart::Rows).await?;
-        Ok(hot.map_or(CorpusView::Large, CorpusView::Hot))
+    /// An owner's rows, loaded if they are not cached; none if they are too many for the cache.
+    pub(crate) async fn view(&self, scope: &Scope, owner: &Owner) -> Result<Option<Arc<Hot>>, EngineError> {
+        self.cached(scope, owner, CachedPart::Rows).await
     }
 
-    /// An owner's facts, as they are compared with a new one. If they are not cached, only they are loaded, also of an
-    /// owner with very many rows: a write alone is no reason to keep rows at hand.
+    /// An owner's facts, as they are compared with a new one. Who writes will soon search, so all rows are loaded; but
+    /// where other owners would have to go for them, or the rows are too many, only the facts.
     pub(crate) async fn facts(&self, scope: &Scope, owner: &Owner) -> Result<Arc<Hot>, EngineError> {
+        let mut part = if self.cache.has_room() {
+            CachedPart::Rows
+        } else {
+            CachedPart::Facts
+        };
         loop {
-            // None where a search found too many rows meanwhile.
-            if let Some(hot) = self.cached(scope, owner, CachedPart::Facts).await? {
+            if let Some(hot) = self.cached(scope, owner, part).await? {
                 return Ok(hot);
             }
+            part = CachedPart::Facts;
         }
     }
 
@@ -106,25 +103,23 @@ impl Corpora {
 
     /// An owner's rows that are entries.
     pub(crate) async fn entries(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Arc<Doc>>, EngineError> {
-        self.kept(scope, owner, |doc| doc.kind != DocKind::Turn).await
+        if let Some(hot) = self.view(scope, owner).await? {
+            return Ok(hot.read(|corpus| corpus.iter_entries().map(Arc::new).collect()));
+        }
+        let docs = self.index.load(scope, owner).await?.into_iter();
+        Ok(docs
+            .filter(|doc| doc.kind != DocKind::Turn)
+            .map(Arc::new)
+            .collect())
     }
 
-    /// Some of an owner's rows.
-    pub(crate) async fn kept(
-        &self,
-        scope: &Scope,
-        owner: &Owner,
-        keep: impl Fn(&Doc) -> bool,
-    ) -> Result<Vec<Arc<Doc>>, EngineError> {
-        match self.view(scope, owner).await? {
-            CorpusView::Hot(hot) => {
-                Ok(hot.read(|corpus| corpus.iter().filter(|doc| keep(doc)).cloned().collect()))
-            }
-            CorpusView::Large => {
-                let docs = self.index.load(scope, owner).await?;
-                Ok(docs.into_iter().filter(|doc| keep(doc)).map(Arc::new).collect())
-            }
+    /// All of an owner's rows.
+    pub(crate) async fn all(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Arc<Doc>>, EngineError> {
+        if let Some(hot) = self.view(scope, owner).await? {
+            return Ok(hot.read(|corpus| corpus.iter().map(Arc::new).collect()));
         }
+        let docs = self.index.load(scope, owner).await?;
+        Ok(docs.into_iter().map(Arc::new).collect())
     }
 
     /// Reads the buffered messages and the pending rows before the index: rows that leave both are in the index
@@ -178,9 +173,9 @@ impl Corpora {
             for key in keys {
                 let doc = hot
                     .as_ref()
-                    .and_then(|hot| hot.read(|corpus| corpus.get(&key.id).cloned()));
+                    .and_then(|hot| hot.read(|corpus| corpus.get(&key.id)));
                 match doc {
-                    Some(doc) => docs.push(Doc::clone(&doc)),
+                    Some(doc) => docs.push(doc),
                     None => elsewhere.push(key.clone()),
                 }
             }

@@ -90,7 +90,7 @@ pub struct Reviewed {
 /// The statements that Quipu believes of a person, in the order of [`Belief`], newest first in each group.
 pub(crate) async fn review(base: &Base, scope: &Scope, owner: &Owner) -> Result<Vec<Believed>, EngineError> {
     base.answering().await?;
-    let rows = base.corpora.kept(scope, owner, |_| true).await?;
+    let rows = base.corpora.all(scope, owner).await?;
     Ok(believed(&rows, owner, base.parts.clock.now()))
 }
 
@@ -103,7 +103,7 @@ pub(crate) async fn answer(
 ) -> Result<Reviewed, EngineError> {
     base.answering().await?;
     let _alone = base.alone_in(scope).await;
-    let rows = base.corpora.kept(scope, owner, |_| true).await?;
+    let rows = base.corpora.all(scope, owner).await?;
     let now = base.parts.clock.now();
     let (asked, others) = asked(&rows, owner, id, now)?;
     if (asked.belief, verdict) == (Belief::Withdrawn, Verdict::Wrong) {
@@ -401,10 +401,7 @@ fn believed(rows: &[Arc<Doc>], owner: &Owner, now: Timestamp) -> Vec<Believed> {
 /// The statements of a person's messages that are no facts: unanswered ones and withdrawn ones.
 fn statements_of(rows: &[Arc<Doc>], owner: &Owner) -> Vec<Believed> {
     let (mut known, mut answered) = (BTreeSet::new(), BTreeMap::new());
-    for fact in rows
-        .iter()
-        .filter(|doc| doc.is_fact())
-    {
+    for fact in rows.iter().filter(|doc| doc.is_fact()) {
         match fact.mark() {
             Some(mark) => {
                 let at = answered.entry(mark).or_insert(answered_at(fact));

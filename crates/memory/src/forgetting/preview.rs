@@ -25,7 +25,7 @@ pub(crate) async fn preview(base: &Base, forget: &Forget) -> Result<DeletionPrev
     }
     let mut others = Vec::new();
     for owner in forget::owners_of(base, forget.scope()).await? {
-        let rows = base.corpora.kept(forget.scope(), &owner, |_| true).await?;
+        let rows = base.corpora.all(forget.scope(), &owner).await?;
         if !forget.concerns(&owner) {
             others.push((owner, rows));
         } else if !matches!(forget, Forget::Words(_)) {

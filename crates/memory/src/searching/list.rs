@@ -40,7 +40,10 @@ pub(crate) async fn list(base: &Base, list: List) -> Result<Listed, EngineError>
     };
     rows.retain(|doc| {
         doc.kind == DocKind::Entry(list.kind)
-            && list.filter.as_ref().is_none_or(|filter| filter.matches(doc))
+            && list
+                .filter
+                .as_ref()
+                .is_none_or(|filter| filter.matches((&**doc).into()))
             && list
                 .standing
                 .is_none_or(|standing| (standing == Standing::Superseded) == has_ended(doc))

@@ -10,7 +10,7 @@ use recall::{Corpus, Cosines, Hit, Method, Query, RERANKED_MAX, Ranking, cut_to_
 
 use super::rerank::{rerank, reranker};
 use crate::api::{Found, Search};
-use crate::base::{Base, CorpusView, Hot, corpus_of};
+use crate::base::{Base, Hot, corpus_of};
 use crate::error::EngineError;
 use crate::runtime::off_thread;
 
@@ -156,8 +156,8 @@ async fn rank_at(
     owner: &Owner,
 ) -> Result<Ranking, EngineError> {
     match base.corpora.view(scope, owner).await? {
-        CorpusView::Hot(hot) => rank(&hot, question).await,
-        CorpusView::Large => rank_candidates(base, question, scope, owner).await,
+        Some(hot) => rank(&hot, question).await,
+        None => rank_candidates(base, question, scope, owner).await,
     }
 }
 

@@ -27,9 +27,9 @@ use crate::base::records::mark;
 use crate::base::{Base, LONG_BYTES, OnTheirWay, Pending};
 use crate::error::{EngineError, JobError};
 use crate::files::{history, sync};
+use crate::ids;
 use crate::parts::Parts;
 use crate::runtime::KeyedLocks;
-use crate::ids;
 
 /// Writes segments of one session in their order; several only on the first attempt. A deleted segment is skipped.
 pub(super) async fn write(writing: &Writing, ids: &[CellId], attempt: u32) -> Result<(), JobError> {

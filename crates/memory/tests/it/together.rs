@@ -57,7 +57,10 @@ pub(crate) async fn wait_on(stage: &Stage) {
 
 /// The entries when each segment is written before the next is cut.
 pub(crate) async fn entry_lines_alone() -> Vec<String> {
-    let stage = Stage::default();
+    entry_lines_one_by_one(Stage::default()).await
+}
+
+async fn entry_lines_one_by_one(stage: Stage) -> Vec<String> {
     let engine = stage.open().await;
     let key = session("s");
     for (n, text) in (0..).zip(TEXTS) {
@@ -82,6 +85,18 @@ async fn segments_written_together_give_the_same_entries_as_alone() {
     stage.check().await;
     let calls = stage.faults.made() - before;
     assert!(calls < 6 * TEXTS.len(), "{calls} calls: each was written alone");
+}
+
+#[tokio::test]
+async fn the_facts_are_the_same_whatever_is_cached() {
+    let expected = entry_lines_alone().await;
+    // No room for any rows, and an owner with too many.
+    for (hot_bytes_max, hot_rows_max) in [(1, 50_000), (64 << 20, 0)] {
+        let mut stage = Stage::default();
+        stage.settings.hot_bytes_max = hot_bytes_max;
+        stage.settings.hot_rows_max = hot_rows_max;
+        assert_eq!(entry_lines_one_by_one(stage).await, expected, "{hot_bytes_max}");
+    }
 }
 
 #[tokio::test]

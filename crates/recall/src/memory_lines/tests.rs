@@ -320,13 +320,7 @@ fn an_ended_statement_is_marked_and_gives_way_to_a_current_one() {
         "{theremin}"
     );
     let mut again = told(day(9));
-    again.upsert(std::sync::Arc::new(turn(
-        "m3",
-        "c",
-        day(20),
-        "ann",
-        "I play the cello",
-    )));
+    again.upsert(turn("m3", "c", day(20), "ann", "I play the cello"));
     let cello = lines(&again, "Do I play the cello?");
     assert!(
         cello.contains("user: I play the cello") && !cello.contains("cello!"),

@@ -234,7 +234,12 @@ impl Index for MemoryIndex {
     async fn facts(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
         let shared = self.serving()?;
         let facts = shared.live.of_owner(scope, owner).filter(|doc| doc.is_fact());
-        Ok(facts.map(|doc| Doc { vector: None, ..doc.clone() }).collect())
+        Ok(facts
+            .map(|doc| Doc {
+                vector: None,
+                ..doc.clone()
+            })
+            .collect())
     }
 
     async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {

@@ -119,6 +119,11 @@ impl CorpusCache {
         Ticket(self.slots.lock().letting_go)
     }
 
+    /// Whether a write may load an owner's rows: up to three quarters, less than is left after some were dropped.
+    pub(super) fn has_room(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) / 3 < self.bytes_max / 4
+    }
+
     /// Whether a cached owner needs the messages of a session.
     pub(crate) fn concerns(&self, session: &SessionKey, speakers: &BTreeSet<Owner>) -> bool {
         !self.concerned(session, speakers).is_empty()

@@ -66,7 +66,7 @@ struct Rows {
 }
 
 /// Estimated size of a prepared fact, in bytes.
-const FACT_BYTES: usize = 400;
+const FACT_BYTES: usize = 340;
 
 /// Messages that were accepted.
 #[derive(Debug)]
@@ -140,8 +140,12 @@ impl Hot {
         self: Arc<Self>,
         look: impl FnOnce(&KnownFacts) -> T,
     ) -> Result<T, EngineError> {
-        let own = self.clone();
-        if self.read(Corpus::len) > ROWS_INLINE_MAX && !self.has_facts() {
+        let takes_long = match &*self.state.read() {
+            HotState::Ready(rows) => rows.facts.get().is_none() && rows.corpus.len() > ROWS_INLINE_MAX,
+            HotState::Loading(_) => false,
+        };
+        if takes_long {
+            let own = self.clone();
             off_thread(move || own.prepare(|_| ())).await?;
         }
         Ok(self.prepare(look))
@@ -150,17 +154,15 @@ impl Hot {
     fn prepare<T>(&self, look: impl FnOnce(&KnownFacts) -> T) -> T {
         match &*self.state.read() {
             HotState::Ready(rows) => {
-                let facts = || facts::known_facts(rows.corpus.iter().map(|doc| &**doc));
+                let facts = || {
+                    let mut known = KnownFacts::default();
+                    let entries = rows.corpus.iter_entries();
+                    entries.for_each(|doc| facts::learn(&mut known, &doc));
+                    known
+                };
                 look(rows.facts.get_or_init(facts))
             }
             HotState::Loading(_) => look(&KnownFacts::default()),
-        }
-    }
-
-    fn has_facts(&self) -> bool {
-        match &*self.state.read() {
-            HotState::Ready(rows) => rows.facts.get().is_some(),
-            HotState::Loading(_) => false,
         }
     }
 
@@ -284,17 +286,13 @@ impl Rows {
         }
         if self.part == CachedPart::Rows {
             self.sessions.extend(speaks_in(owner, &doc));
-            self.corpus.upsert(Arc::new(doc));
+            self.corpus.upsert(doc);
         }
     }
 
     /// A message in an episode is not buffered, even if a later change contains it as buffered.
     fn put_buffered(&mut self, owner: &Owner, doc: Doc) {
-        if self
-            .corpus
-            .get(&doc.key.id)
-            .is_none_or(|have| have.parent.is_none())
-        {
+        if self.corpus.is_buffered(&doc.key.id).unwrap_or(true) {
             self.put(owner, doc);
         }
     }
@@ -304,7 +302,7 @@ impl Rows {
             RowsChange::Buffered(added) => self.buffer(owner, &added),
             RowsChange::Unbuffered(ids) => {
                 for id in &*ids {
-                    if self.corpus.get(id).is_some_and(|doc| doc.parent.is_none()) {
+                    if self.corpus.is_buffered(id).unwrap_or(false) {
                         self.corpus.remove(id);
                     }
                 }

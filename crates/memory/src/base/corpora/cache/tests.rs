@@ -1,12 +1,16 @@
 //! Cached owners: which are dropped, and when.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use extract::KnownFacts;
 use model::{
-    Content, Doc, Message, MessageId, Name, Owner, Role, Scope, SessionId, SessionKey, TURN_BYTES_MAX,
-    Timestamp,
+    Content, Doc, DocKey, DocKind, EntryKind, Message, MessageId, Name, Owner, Role, Scope, SessionId,
+    SessionKey, TURN_BYTES_MAX, Timestamp,
 };
+
+use recall::Corpus;
 
 use super::super::hot::{CachedPart, Hot, RowsChange};
 use super::{AcceptedMessages, CorpusCache};
@@ -142,6 +146,65 @@ async fn a_message_concerns_those_who_speak_in_its_session_and_those_who_load() 
     assert_eq!(concerned(&[1, 7]), [owner(0), owner(1), owner(2)]);
     assert!(loading.fill(Vec::new(), Vec::new()).await.expect("fills"));
     assert_eq!(concerned(&[]), [owner(0)]);
+}
+
+/// A fact of an owner.
+fn fact(text: &str, of: &Owner) -> Doc {
+    Doc {
+        kind: DocKind::Entry(EntryKind::Fact),
+        ..Doc::of_message(&said(text, of), of)
+    }
+}
+
+#[tokio::test]
+async fn facts_alone_follow_changes_and_give_way_to_all_rows() {
+    let (corpora, scope, ann) = (CorpusCache::new(1), Scope::default(), owner(1));
+    assert!(!corpora.has_room());
+    let cached = |part| corpora.slot(&scope, &ann, part).expect("it is not too large");
+    let facts = cached(CachedPart::Facts);
+    let message = Doc::of_message(&said("tea", &ann), &ann);
+    let new = [fact("I drink tea.", &ann), message];
+    corpora.rows(&scope, &ann, &new, &[]);
+    let filled = facts.fill(
+        vec![Doc {
+            key: DocKey::new(&scope, &ann, "f"),
+            ..fact("I eat figs.", &ann)
+        }],
+        Vec::new(),
+    );
+    assert!(filled.await.expect("fills"));
+    let known = facts.clone().with_facts(KnownFacts::len).await;
+    assert_eq!(
+        known.expect("compares"),
+        2,
+        "one from the index, one that came meanwhile"
+    );
+    assert_eq!(facts.read(Corpus::len), 0, "no row");
+    let speakers = BTreeSet::from([ann.clone()]);
+    assert!(corpora.concerned(&session("s"), &speakers).is_empty());
+
+    let rows = cached(CachedPart::Rows);
+    assert!(!corpora.is_current(&scope, &facts) && corpora.is_current(&scope, &rows));
+    assert!(
+        Arc::ptr_eq(&rows, &cached(CachedPart::Facts)),
+        "all rows have the facts too"
+    );
+    corpora.drop_slot(&scope, &rows, true);
+    assert!(corpora.slot(&scope, &ann, CachedPart::Rows).is_none());
+    assert!(
+        !cached(CachedPart::Facts).has_rows(),
+        "however many rows there are"
+    );
+}
+
+#[test]
+fn a_write_finds_room_until_the_cache_is_nearly_full() {
+    let corpora = CorpusCache::new(1_000);
+    let slot = slot_of(&corpora, 0);
+    for (bytes, has_room) in [(0, true), (740, true), (760, false), (1_500, false)] {
+        slot.set_bytes(bytes);
+        assert_eq!(corpora.has_room(), has_room, "{bytes}");
+    }
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use model::record::{Seen, read, write};
+use model::{Doc, MessageId};
 use testkit::index::samples::{full, turn};
-
-use super::*;
 
 fn again(text: &str, of: &Doc) -> Option<Doc> {
     read(text, &of.key.scope, &of.key.owner, &mut Seen::default())

@@ -1,22 +1,22 @@
 //! A row's fields as one text, and back.
 //!
-//! Owns: their order and form. Never: a lossy field, or a column that the table filters on (owner, key, words, vector).
+//! Owns: their order and form. Never: a lossy field, or what its holder has beside it (owner, words, vector).
 //!
 //! A number ends with a semicolon, a text follows its length in bytes, a field that may be missing begins with `+` or
 //! `-`. It is text and not bytes because the store compresses texts.
 
+use std::collections::HashMap;
 use std::fmt::{Display, Write as _};
 use std::str::FromStr;
+use std::sync::Arc;
 
-use model::{
+use crate::{
     Doc, DocId, DocKey, DocKind, EntryId, MessageId, Name, Origin, Owner, Parent, ParentKind, Role, Scope,
-    Timestamp,
+    SessionId, Timestamp,
 };
 
-use crate::rows::Seen;
-
 /// A row without its owner and its vector.
-pub(crate) fn write(doc: &Doc) -> String {
+pub fn write(doc: &Doc) -> String {
     let texts = doc.text.len() + doc.summary.len() + doc.subject.len();
     let mut to = Writer(String::with_capacity(texts + 256));
     to.text(&doc.key.id);
@@ -50,7 +50,7 @@ pub(crate) fn write(doc: &Doc) -> String {
 }
 
 /// The row again; none if these are not the bytes of one.
-pub(crate) fn read<'a>(text: &'a str, scope: &Scope, owner: &Owner, seen: &mut Seen<'a>) -> Option<Doc> {
+pub fn read<'a>(text: &'a str, scope: &Scope, owner: &Owner, seen: &mut Seen<'a>) -> Option<Doc> {
     let mut from = RecordReader(text);
     let id: DocId = from.text()?.into();
     let doc = Doc {
@@ -88,6 +88,34 @@ pub(crate) fn read<'a>(text: &'a str, scope: &Scope, owner: &Owner, seen: &mut S
         vector: None,
     };
     from.0.is_empty().then_some(doc)
+}
+
+/// Values that many rows share, kept in memory once.
+#[derive(Debug, Default)]
+pub struct Seen<'a> {
+    sessions: HashMap<&'a str, SessionId>,
+    names: HashMap<&'a str, Name>,
+    paths: HashMap<&'a str, Arc<str>>,
+}
+
+impl<'a> Seen<'a> {
+    fn session(&mut self, id: &'a str) -> SessionId {
+        let session = self.sessions.entry(id);
+        session.or_insert_with(|| SessionId::new(id)).clone()
+    }
+
+    fn name(&mut self, name: &'a str) -> Option<Name> {
+        if let Some(known) = self.names.get(name) {
+            return Some(known.clone());
+        }
+        let new = Name::parse(name).ok()?;
+        self.names.insert(name, new.clone());
+        Some(new)
+    }
+
+    fn path(&mut self, path: &'a str) -> Arc<str> {
+        self.paths.entry(path).or_insert_with(|| path.into()).clone()
+    }
 }
 
 struct Writer(String);
@@ -151,6 +179,7 @@ impl<'a> RecordReader<'a> {
     }
 
     /// None when the text is wrong, none inside when the field is missing.
+    #[expect(clippy::option_option, reason = "a wrong text is not a missing field")]
     fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         let is_there = self.0.starts_with('+');
         self.0 = self.0.strip_prefix(['+', '-'])?;
@@ -161,6 +190,3 @@ impl<'a> RecordReader<'a> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;
