@@ -33,7 +33,7 @@ pub struct BackgroundParts {
 }
 
 /// The runs that a person's request started.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Triggered {
     /// The runs, with their state when all have ended or the time is up; empty if there was nothing to run.
     pub runs: Vec<Run>,
@@ -130,12 +130,8 @@ impl Core {
     }
 
     pub(crate) fn supersede(&self, works: &[Work]) {
-        for busy in self
-            .busy
-            .lock()
-            .values()
-            .filter(|busy| works.contains(&busy.work))
-        {
+        let all = self.busy.lock();
+        for busy in all.values().filter(|busy| works.contains(&busy.work)) {
             busy.superseded.store(true, Ordering::SeqCst);
         }
     }
@@ -250,10 +246,7 @@ impl Offline {
             self.core.call_by_hand(&**strategy).await?
         };
         if ids.is_empty() {
-            return Ok(Some(Triggered {
-                runs: Vec::new(),
-                timed_out: false,
-            }));
+            return Ok(Some(Triggered::default()));
         }
         tokio::select! {
             biased;

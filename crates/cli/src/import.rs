@@ -24,8 +24,8 @@ use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use gateway::wire::MessageItem;
 use gateway::wire::message::MESSAGE_ID_CHARS_MAX;
-use gateway::wire::{MessageContent, MessageItem};
 use model::text::Fnv;
 use model::{Name, Role, Scope, SessionId, SessionKey, Timestamp, Zone};
 use parking_lot::Mutex;
@@ -175,15 +175,13 @@ fn message(said: ImportedMessage) -> Option<MessageItem> {
     if said.content.trim().is_empty() && said.tool_calls.is_empty() {
         return None;
     }
+    let (sender, time) = (said.sender.as_str(), said.time.millis());
     Some(MessageItem {
-        sender_id: said.sender.as_str().to_owned(),
         sender_name: said.sender_name,
-        role: said.role.into(),
-        timestamp: said.time.millis(),
-        content: MessageContent::Text(said.content),
         tool_calls: (!said.tool_calls.is_empty()).then(|| said.tool_calls.iter().map(Into::into).collect()),
         tool_call_id: said.tool_call_id,
         message_id: Some(short(said.client_id)),
+        ..MessageItem::text(sender, said.role.into(), time, said.content)
     })
 }
 

@@ -16,7 +16,7 @@ pub(crate) async fn attach(visit: Visit, mut request: Request, next: Next) -> An
     let asker = asker(&visit, request.headers())?;
     request.extensions_mut().insert(asker);
     let (head, body) = request.into_parts();
-    let arrived = arrive(Request::from_parts(head.clone(), body), &visit.gateway).await?;
-    let request = Request::from_parts(head, mended(&arrived.bytes).into_owned().into());
+    let (bytes, _hold) = arrive(Request::from_parts(head.clone(), body), &visit.gateway).await?;
+    let request = Request::from_parts(head, mended(&bytes).into_owned().into());
     Ok(next.run(request).await)
 }

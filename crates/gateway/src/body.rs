@@ -71,7 +71,7 @@ impl FromRequest<Gateway> for JsonBytes {
                 "send the body as JSON, with `Content-Type: application/json`",
             ));
         }
-        let Arrived { bytes, hold } = arrive(request, gateway).await?;
+        let (bytes, hold) = arrive(request, gateway).await?;
         Ok(Self(bytes, hold))
     }
 }
@@ -100,15 +100,9 @@ fn values(json: &[u8]) -> usize {
     values
 }
 
-/// A complete body of any type.
-#[derive(Debug)]
-pub(crate) struct Arrived {
-    pub(crate) bytes: Bytes,
-    pub(crate) hold: Hold,
-}
-
-/// Reads a body as soon as there is room for it, within the limits of size and time.
-pub(crate) async fn arrive(request: Request<Body>, gateway: &Gateway) -> Result<Arrived, Failure> {
+/// Reads a complete body of any type as soon as there is room for it, within the limits of size and time; returns its
+/// room too.
+pub(crate) async fn arrive(request: Request<Body>, gateway: &Gateway) -> Result<(Bytes, Hold), Failure> {
     let max = gateway.settings.body_bytes_max;
     let announced = announced(request.headers());
     if announced.is_some_and(|bytes| bytes > max) {
@@ -127,7 +121,7 @@ pub(crate) async fn arrive(request: Request<Body>, gateway: &Gateway) -> Result<
     if !head.headers.contains_key(CONTENT_ENCODING) {
         hold.shrink(bytes.len());
     }
-    Ok(Arrived { bytes, hold })
+    Ok((bytes, hold))
 }
 
 /// Collects a body in one buffer, without a second copy.
@@ -151,9 +145,9 @@ fn is_json(headers: &HeaderMap) -> bool {
         let kind = kind.to_str().unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         kind.eq_ignore_ascii_case("application/json")
-            || (kind.len() > 5 && kind.is_char_boundary(kind.len() - 5) && {
-                kind[kind.len() - 5..].eq_ignore_ascii_case("+json")
-            })
+            || kind
+                .rsplit_once('+')
+                .is_some_and(|(of, form)| !of.is_empty() && form.eq_ignore_ascii_case("json"))
     })
 }
 
@@ -165,16 +159,13 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for UrlQuery<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        match Query::<T>::from_request_parts(parts, state).await {
-            Ok(Query(value)) => Ok(Self(value)),
-            Err(rejection) => {
-                let text = rejection.body_text();
-                let problem = text
-                    .split_once(": ")
-                    .map_or(text.as_str(), |(_, problem)| problem);
-                Err(crate::wire::Invalid::request(problem).into())
-            }
-        }
+        let read = Query::<T>::from_request_parts(parts, state).await;
+        let Query(value) = read.map_err(|rejection| {
+            let text = rejection.body_text();
+            let problem = text.split_once(": ").map_or(&*text, |(_, problem)| problem);
+            crate::wire::Invalid::request(problem)
+        })?;
+        Ok(Self(value))
     }
 }
 
@@ -186,13 +177,9 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        match Path::from_request_parts(parts, state).await {
-            Ok(Path(id)) => Ok(Self(id)),
-            Err(_) => Err(Failure::new(
-                ErrorCode::BadRequest,
-                "the id in the path is not text",
-            )),
-        }
+        let read = Path::<String>::from_request_parts(parts, state).await;
+        let refused = |_| Failure::new(ErrorCode::BadRequest, "the id in the path is not text");
+        read.map(|Path(id)| Self(id)).map_err(refused)
     }
 }
 

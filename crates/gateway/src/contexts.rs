@@ -169,12 +169,8 @@ pub(crate) async fn context_cleanup(live: Live<CleanupRequest>) -> Answer {
 
 pub(crate) async fn context_fork(live: Live<ForkRequest>) -> Answer {
     let to = SessionId::parse(&live.value.to).map_err(|error| Invalid::at("to", error))?;
-    let before = live
-        .value
-        .before
-        .as_deref()
-        .map(|id| item("before", id))
-        .transpose()?;
+    let before = live.value.before.as_deref();
+    let before = before.map(|id| item("before", id)).transpose()?;
     live.visit
         .write(async move { live.contexts.fork(&live.whose, before, &to).await })
         .await?;

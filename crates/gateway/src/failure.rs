@@ -58,18 +58,6 @@ impl Failure {
         Self::new(ErrorCode::PayloadTooLarge, message)
     }
 
-    fn of_history(error: &HistoryError) -> Self {
-        match error {
-            HistoryError::NoChange { .. } | HistoryError::NoRun { .. } => Self::new(
-                ErrorCode::NotFound,
-                format!("{error}: list them with `quipu history log`"),
-            ),
-            HistoryError::Undone { .. } | HistoryError::Conflict { .. } | HistoryError::Unkept { .. } => {
-                Self::new(ErrorCode::Conflict, error.to_string())
-            }
-        }
-    }
-
     pub(crate) fn status(&self) -> StatusCode {
         match self.code {
             ErrorCode::BadRequest => StatusCode::BAD_REQUEST,
@@ -160,7 +148,11 @@ impl From<EngineError> for Failure {
                 ErrorCode::CapabilityUnavailable,
                 "the index must be rebuilt: run `quipu rebuild`".to_owned(),
             ),
-            EngineError::History(error) => return Self::of_history(error),
+            EngineError::History(none @ (HistoryError::NoChange { .. } | HistoryError::NoRun { .. })) => (
+                ErrorCode::NotFound,
+                format!("{none}: list them with `quipu history log`"),
+            ),
+            EngineError::History(error) => (ErrorCode::Conflict, error.to_string()),
             EngineError::Embed(_) => (
                 ErrorCode::ExternalServiceUnavailable,
                 "the embedding model did not answer: try again, or search with `method` `keyword`".to_owned(),

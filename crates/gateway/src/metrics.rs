@@ -12,20 +12,8 @@ use parking_lot::Mutex;
 use proxy::measure::metric;
 
 /// Upper bounds in seconds; the lowest ones are the target for searches and adds.
-const BUCKETS: [f64; 13] = [
-    0.001,
-    0.002,
-    0.003,
-    0.005,
-    0.010,
-    0.025,
-    0.050,
-    0.1,
-    0.25,
-    1.0,
-    5.0,
-    30.0,
-    f64::INFINITY,
+const BUCKETS: [f64; 12] = [
+    0.001, 0.002, 0.003, 0.005, 0.010, 0.025, 0.050, 0.1, 0.25, 1.0, 5.0, 30.0,
 ];
 
 /// Counts of events since the start.
@@ -36,8 +24,8 @@ pub(crate) struct Metrics(Mutex<Counts>);
 struct Counts {
     /// Requests by their labels.
     requests: BTreeMap<String, u64>,
-    /// Durations by route: the seconds of all requests, and the requests of each bucket.
-    durations: BTreeMap<String, (f64, [u64; BUCKETS.len()])>,
+    /// Durations by route: the seconds of all requests, and the requests of each bucket; the last has no bound.
+    durations: BTreeMap<String, (f64, [u64; BUCKETS.len() + 1])>,
     adds: u64,
     messages: u64,
     duplicates: u64,
@@ -109,19 +97,12 @@ impl Metrics {
         gauge("index_fragments", "Fragments of the index", index.fragments);
         let outside = "Rows outside the full-text index";
         gauge("index_unindexed_rows", outside, index.unindexed_rows);
-        let refuses = disk.refusal.is_some().into();
-        gauge(
-            "disk_refuses_writes",
-            "1 while the disk is full or read-only",
-            refuses,
-        );
+        let refuses = "1 while the disk is full or read-only";
+        gauge("disk_refuses_writes", refuses, disk.refusal.is_some().into());
         let failures = "Writes that found a full or read-only disk, since the start";
         gauge("disk_write_failures", failures, disk.failures);
-        gauge(
-            "index_size_bytes",
-            "Size of the index on disk",
-            index.bytes_on_disk,
-        );
+        let size = "Size of the index on disk";
+        gauge("index_size_bytes", size, index.bytes_on_disk);
         let free_bytes = disk.room.as_ref().map_or(0, |room| room.free_bytes);
         gauge("disk_free_bytes", "Room on the disk of the root", free_bytes);
     }
@@ -130,37 +111,26 @@ impl Metrics {
 impl Counts {
     fn render(&self, out: &mut String) {
         let name = "quipu_http_request_duration_seconds";
-        metric(
-            out,
-            "histogram",
-            (name, "Time to answer"),
-            [("", 0); 0].into_iter(),
-        );
+        let about = (name, "Time to answer");
+        metric(out, "histogram", about, [("", 0); 0].into_iter());
         for (route, (seconds, buckets)) in &self.durations {
             let (route, all) = (format!("route=\"{route}\""), buckets.iter().sum::<u64>());
             let sums = format!("{name}_sum{{{route}}} {seconds:?}\n{name}_count{{{route}}} {all}\n");
             out.push_str(&sums);
+            let bounds = BUCKETS.iter().map(|bound| format!("{bound:?}"));
             let mut count = 0;
-            for (bound, requests) in BUCKETS.iter().zip(buckets) {
+            for (bound, requests) in bounds.chain(["+Inf".to_owned()]).zip(buckets) {
                 count += requests;
-                let bound = if bound.is_finite() {
-                    format!("{bound:?}")
-                } else {
-                    "+Inf".to_owned()
-                };
                 writeln!(out, "{name}_bucket{{le=\"{bound}\",{route}}} {count}").expect("a string takes all");
             }
         }
         let about = ("quipu_http_requests", "Requests answered");
         metric(out, "counter", about, by_labels(&self.requests));
+        let again = "Messages that clients sent again";
         for (name, help, count) in [
             ("quipu_adds", "Adds accepted", self.adds),
             ("quipu_messages", "Messages accepted", self.messages),
-            (
-                "quipu_duplicate_messages",
-                "Messages that clients sent again",
-                self.duplicates,
-            ),
+            ("quipu_duplicate_messages", again, self.duplicates),
         ] {
             metric(out, "counter", (name, help), [("", count)].into_iter());
         }

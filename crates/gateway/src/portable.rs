@@ -10,7 +10,7 @@ use model::{Owner, Page, Scope};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::body::{Arrived, UrlQuery, arrive, parsed};
+use crate::body::{UrlQuery, arrive, parsed};
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::wire::portable::{ExportHead, ExportLine, ExportQuery, ImportedData, MessageLine};
@@ -48,7 +48,7 @@ fn line(value: &impl Serialize) -> Result<String, Failure> {
 }
 
 pub(crate) async fn import_memory(visit: Visit, request: Request) -> Answer {
-    let Arrived { bytes: body, hold } = arrive(request, &visit.gateway).await?;
+    let (body, hold) = arrive(request, &visit.gateway).await?;
     let (_, head) = numbered(&body)
         .next()
         .ok_or_else(|| Invalid::request("the body has no lines"))?;

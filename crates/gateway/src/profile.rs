@@ -44,8 +44,7 @@ pub(crate) async fn edit(visit: &Visit, request: ProfileEditRequest) -> Answer {
             error,
         });
     }
-    let is_applied = |result: &&OperationResult| result.status == OperationStatus::Applied;
-    let applied = results.iter().filter(is_applied).count();
+    let applied = results.iter().filter(|result| result.error.is_none()).count();
     let rows = recall::profile(&visit.gateway, &scope, &owner, None).await?;
     Ok(visit.answer(ProfileEditData {
         user_id: owner.id.to_string(),
@@ -68,11 +67,8 @@ async fn apply(
     let data = &operation.data;
     match operation.action {
         Action::Add => {
-            let id = EntryId::new(format!(
-                "{}_{}",
-                EntryKind::Profile.prefix(),
-                visit.gateway.fresh_id()
-            ));
+            let (prefix, fresh) = (EntryKind::Profile.prefix(), visit.gateway.fresh_id());
+            let id = EntryId::new(format!("{prefix}_{fresh}"));
             let entry = entry(visit, id.clone(), scope, owner, operation)?;
             let curate = Curate::new(scope, owner, vec![entry], Vec::new());
             let engine = visit.gateway.engine.clone();
@@ -95,11 +91,8 @@ async fn apply(
         }
         Action::Delete => {
             let id = statement_id(visit, scope, owner, operation).await?;
-            forget(
-                &visit.gateway,
-                Forget::Entries(scope.clone(), owner.clone(), vec![id]),
-            )
-            .await?;
+            let what = Forget::Entries(scope.clone(), owner.clone(), vec![id]);
+            forget(&visit.gateway, what).await?;
             Ok(None)
         }
     }

@@ -86,13 +86,11 @@ pub(crate) async fn profile(
 }
 
 fn no_chat_model(method: SearchMethod) -> Failure {
-    Failure::new(
-        ErrorCode::ProviderNotConfigured,
-        format!(
-            "method: `{}` needs a chat model, and none is configured: use `hybrid`, or set `chat.model`",
-            method.as_str()
-        ),
-    )
+    let method = method.as_str();
+    let message = format!(
+        "method: `{method}` needs a chat model, and none is configured: use `hybrid`, or set `chat.model`"
+    );
+    Failure::new(ErrorCode::ProviderNotConfigured, message)
 }
 
 /// The memory that a path names, with its tenant and owner.

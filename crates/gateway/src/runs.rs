@@ -45,10 +45,7 @@ pub(crate) async fn trigger(visit: Visit, JsonBody(value, ..): JsonBody<TriggerR
         .await;
     let triggered = match triggered.map_err(failed)? {
         Some(triggered) => triggered,
-        None if INCLUDED.contains(&value.name.as_str()) => Triggered {
-            runs: Vec::new(),
-            timed_out: false,
-        },
+        None if INCLUDED.contains(&value.name.as_str()) => Triggered::default(),
         None => {
             let shown: String = value.name.chars().take(128).collect();
             return Err(Failure::not_found("strategy", &shown));

@@ -2,7 +2,6 @@
 //!
 //! Owns: every task that serves a connection; none outlives [`Gateway::serve`]. Never: the meaning of a request.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -124,8 +123,7 @@ async fn connection(stream: TcpStream, router: Router, stop: CancellationToken) 
     let stopping = Stopping(stop.clone());
     let service = tower::service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(stopping.clone());
-        let answer = call(router.clone(), request);
-        async move { Ok::<_, Infallible>(answer.await) }
+        tower::Service::call(&mut router.clone(), request)
     });
     let mut serving = std::pin::pin!(
         http1::Builder::new()
@@ -142,16 +140,5 @@ async fn connection(stream: TcpStream, router: Router, stop: CancellationToken) 
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection failed");
-    }
-}
-
-async fn call(
-    mut router: Router,
-    request: hyper::Request<hyper::body::Incoming>,
-) -> axum::response::Response {
-    let answer = tower::Service::call(&mut router, request.map(axum::body::Body::new));
-    match answer.await {
-        Ok(response) => response,
-        Err(never) => match never {},
     }
 }

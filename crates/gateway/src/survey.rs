@@ -42,12 +42,8 @@ pub(crate) async fn memory_overview(visit: Visit, JsonBody(value, ..): JsonBody<
             let month = date.get(..MONTH_BYTES).unwrap_or(&date);
             let item = months.entry(month.to_owned()).or_default();
             month.clone_into(&mut item.month);
-            let count = if is_fact {
-                &mut item.facts
-            } else {
-                &mut item.episodes
-            };
-            *count += 1;
+            item.facts += usize::from(is_fact);
+            item.episodes += usize::from(!is_fact);
         }
     }
     Ok(visit.answer(OverviewData {

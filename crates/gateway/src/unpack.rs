@@ -41,13 +41,8 @@ fn encoding(headers: &HeaderMap) -> Result<Option<Encoding>, Failure> {
     let Some(value) = headers.get(CONTENT_ENCODING) else {
         return Ok(None);
     };
-    match value
-        .to_str()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase()
-        .as_str()
-    {
+    let value = value.to_str().unwrap_or_default().trim();
+    match value.to_ascii_lowercase().as_str() {
         "" | "identity" => Ok(None),
         "gzip" | "x-gzip" => Ok(Some(Encoding::Gzip)),
         "deflate" => Ok(Some(Encoding::Deflate)),

@@ -15,7 +15,7 @@ use model::SessionId;
 use proxy::{MemoryUse, ProxyAnswer, Refusal, Speech};
 
 use crate::asker::{Asker, asker, invalid, lossy, name_in, text};
-use crate::body::{Arrived, arrive};
+use crate::body::arrive;
 use crate::budget::Hold;
 use crate::dialect::{Dialect, model_error};
 use crate::failure::Failure;
@@ -133,10 +133,7 @@ async fn read(
     let path = request.uri().path_and_query().map_or("", |path| path.as_str());
     let path = path.strip_prefix("/v1/").unwrap_or(path).to_owned();
     let Asker { scope, user } = asker(visit, &headers)?;
-    let Arrived {
-        bytes: mut body,
-        mut hold,
-    } = arrive(request, &visit.gateway).await?;
+    let (mut body, mut hold) = arrive(request, &visit.gateway).await?;
     if is_talk {
         body = unpacked(&headers, body, visit.gateway.settings.body_bytes_max).await?;
         headers.remove(CONTENT_ENCODING);
@@ -200,11 +197,8 @@ fn streamed(answer: ProxyAnswer) -> Response {
     let mut response = Response::new(Body::from_stream(answer.body));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::BAD_GATEWAY);
     let injected = answer.injected.map(|injected| {
-        let (fragment, tokens) = (injected.fragment, injected.tokens);
-        format!(
-            "{fragment}; memories={}; tokens={tokens}",
-            injected.memories.len()
-        )
+        let (fragment, tokens, memories) = (injected.fragment, injected.tokens, injected.memories.len());
+        format!("{fragment}; memories={memories}; tokens={tokens}")
     });
     let ours = [
         ("x-quipu-conversation", answer.conversation),

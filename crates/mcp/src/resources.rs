@@ -79,13 +79,9 @@ pub(crate) async fn read<A: MemoryApi>(
 async fn core<A: MemoryApi>(door: &Door<A>) -> Result<String, ToolRefusal> {
     let request = ContextRequest {
         user_id: door.owner.user()?.to_owned(),
-        app_id: Some(door.owner.app.clone()),
-        project_id: Some(door.owner.project.clone()),
-        query: None,
-        session_id: None,
-        known_ids: Vec::new(),
         include_person: true,
         max_tokens: CORE_TOKENS,
+        ..ContextRequest::default().within(&door.owner.app, &door.owner.project)
     };
     let data: ContextData = door.post("/memory/context", &request).await?;
     Ok(if data.context.is_empty() {

@@ -146,15 +146,11 @@ pub(crate) struct UndoForm {
 }
 
 pub(crate) async fn undo(visit: Visit, Form(undo): Form<UndoForm>) -> Result<Response, Problem> {
-    let (app_id, project_id) = if visit.visitor.sees_all {
-        (None, None)
-    } else {
-        (Some(visit.owner.app.clone()), Some(visit.owner.project.clone()))
-    };
+    let is_bound = !visit.visitor.sees_all;
     let request = UndoRequest {
         run_id: undo.run,
-        app_id,
-        project_id,
+        app_id: is_bound.then(|| visit.owner.app.clone()),
+        project_id: is_bound.then(|| visit.owner.project.clone()),
     };
     let notice = match visit.api.post_data::<UndoData>("/history/undo", &request).await {
         Ok(data) => match data.change {

@@ -79,14 +79,10 @@ pub(crate) struct CardView<'a> {
 /// All items of an answer as cards.
 pub(crate) fn cards(data: &GetData, owner: &MemoryOwner) -> Vec<MemoryCard> {
     let facts = data.facts.iter().map(|fact| MemoryCard::fact(fact, owner));
-    let episodes = data
-        .episodes
-        .iter()
-        .map(|episode| MemoryCard::episode(episode, owner));
-    let events = data
-        .foresights
-        .iter()
-        .map(|event| MemoryCard::event(event, owner));
+    let episodes = data.episodes.iter();
+    let episodes = episodes.map(|episode| MemoryCard::episode(episode, owner));
+    let events = data.foresights.iter();
+    let events = events.map(|event| MemoryCard::event(event, owner));
     let profiles = data.profiles.iter();
     let statements = profiles.flat_map(|profile| MemoryCard::statements(&profile.profile_data, owner));
     facts.chain(episodes).chain(events).chain(statements).collect()

@@ -279,16 +279,8 @@ async fn stored(
 /// A client's file name without folders and unsafe characters. It stays recognisable: the name decides some formats.
 fn plain(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let plain: String = last
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect();
+    let is_unsafe = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '-' | '_');
+    let plain = last.replace(is_unsafe, "_");
     match plain.trim_matches('.') {
         "" => "export".to_owned(),
         _ => plain,

@@ -102,11 +102,8 @@ impl Chat for HttpChat {
             let form = self.form();
             let body = wire::request(&self.settings.model, &request, form)
                 .map_err(|reason| ChatError::Refused { reason })?;
-            match self
-                .endpoint
-                .post(&["chat", "completions"], &body, ATTEMPTS)
-                .await
-            {
+            let path = ["chat", "completions"];
+            match self.endpoint.post(&path, &body, ATTEMPTS).await {
                 Ok(answer) => {
                     return wire::reply(answer, &self.settings.model).map_err(|fault| ChatError::Refused {
                         reason: format!("{} {fault}", self.endpoint.safe_url()),

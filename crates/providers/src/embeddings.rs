@@ -68,11 +68,9 @@ impl HttpEmbedder {
     pub async fn probe_dims(settings: &EndpointSettings, clock: Arc<dyn Clock>) -> Result<usize, EmbedError> {
         let endpoint = Endpoint::new(settings, clock).map_err(refused)?;
         let body = wire::request(&settings.model, &["hello"]);
-        let answer = endpoint
-            .post(&["embeddings"], &body, QUERY_ATTEMPTS)
-            .await
-            .map_err(error)?;
-        let vectors = wire::vectors(answer, 1).map_err(|fault| answered_wrongly(&endpoint, &fault))?;
+        let answer = endpoint.post(&["embeddings"], &body, QUERY_ATTEMPTS).await;
+        let vectors = wire::vectors(answer.map_err(error)?, 1);
+        let vectors = vectors.map_err(|fault| answered_wrongly(&endpoint, &fault))?;
         Ok(vectors[0].len())
     }
 
@@ -83,13 +81,9 @@ impl HttpEmbedder {
         };
         let _place = lane.acquire().await.expect("the semaphore is never closed");
         let body = wire::request(&self.model, texts);
-        let answer = self
-            .endpoint
-            .post(&["embeddings"], &body, attempts)
-            .await
-            .map_err(error)?;
-        let vectors =
-            wire::vectors(answer, texts.len()).map_err(|fault| answered_wrongly(&self.endpoint, &fault))?;
+        let answer = self.endpoint.post(&["embeddings"], &body, attempts).await;
+        let vectors = wire::vectors(answer.map_err(error)?, texts.len());
+        let vectors = vectors.map_err(|fault| answered_wrongly(&self.endpoint, &fault))?;
         vectors.into_iter().map(|vector| self.checked(vector)).collect()
     }
 

@@ -268,11 +268,12 @@ impl Endpoint {
         let said = said.map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), str::to_owned);
         // The key is redacted first: after cutting, a part of it might not be recognised.
         let said = redact(&said, self.key.as_ref());
-        let line = model::excerpt(&said, QUOTE_CHARS_MAX);
-        if line.is_empty() {
-            "nothing".to_owned()
-        } else {
-            line
-        }
+        or_nothing(model::excerpt(&said, QUOTE_CHARS_MAX))
     }
+}
+
+/// A quoted text, or a word for an empty one.
+pub(crate) fn or_nothing(said: String) -> String {
+    let said = Some(said).filter(|said| !said.is_empty());
+    said.unwrap_or_else(|| "nothing".to_owned())
 }

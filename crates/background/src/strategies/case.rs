@@ -2,6 +2,7 @@
 //!
 //! Owns: when a case is written, and that it is written once. Never: its text (`extract::skills`).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::{About, Failure, RunContext, RunOutcome, Strategy};
@@ -125,20 +126,15 @@ fn case_id(cell: &CellId) -> EntryId {
 }
 
 fn entry(cell: &Cell, owner: &Owner, id: &EntryId, case: Case, author: String) -> Entry {
-    let mut senders: Vec<SenderId> = cell
-        .messages
-        .iter()
-        .map(|message| message.sender.clone())
-        .collect();
-    senders.sort();
-    senders.dedup();
+    let senders = cell.messages.iter().map(|message| message.sender.clone());
+    let senders: BTreeSet<SenderId> = senders.collect();
     let whose = (cell.session.scope.clone(), owner.clone());
     Entry {
         session: Some(cell.session.session.clone()),
         author: Some(author),
         parent: Some(Parent::new(ParentKind::Memcell, cell.id.as_str())),
         sources: case.sources,
-        senders,
+        senders: senders.into_iter().collect(),
         labels: case.tools,
         confidence_percent: Some(case.quality_percent),
         subject: case.task_intent,

@@ -91,14 +91,9 @@ impl ExtractForesight {
 
     /// The words of statements that the user withdrew in a review.
     async fn taken_back(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, Failure> {
-        let all = self
-            .engine
-            .review(scope, owner)
-            .await
-            .map_err(failed)?
-            .into_iter();
-        let taken_back = all.filter(|one| matches!(one.belief, Belief::Again | Belief::Withdrawn));
-        Ok(taken_back.map(|one| text::folded_text(&one.text)).collect())
+        let mut all = self.engine.review(scope, owner).await.map_err(failed)?;
+        all.retain(|one| matches!(one.belief, Belief::Again | Belief::Withdrawn));
+        Ok(all.iter().map(|one| text::folded_text(&one.text)).collect())
     }
 }
 
@@ -108,10 +103,8 @@ fn outcome(count: usize) -> RunOutcome {
 }
 
 fn entry(new: &Foresight, cell: &Cell, owner: &Owner) -> Entry {
-    let (id, whose) = (
-        EntryId::new(new.id()),
-        (cell.session.scope.clone(), owner.clone()),
-    );
+    let id = EntryId::new(new.id());
+    let whose = (cell.session.scope.clone(), owner.clone());
     Entry {
         session: Some(cell.session.session.clone()),
         valid_from: Some(new.from),

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use gateway::wire::search::When;
 use gateway::wire::{SearchData, SearchRequest};
-use model::text::counted;
 use model::{Name, Scope};
 use ports::Ids;
 
@@ -46,12 +45,8 @@ pub(super) fn demo(desk: &Desk, keep: Option<PathBuf>) -> Result<Exit, Failure> 
 async fn play(desk: &Desk, root: &Path) -> Result<Exit, Failure> {
     let api = Api::here(World::open(root, &desk.loaded.config, desk.open_index, false).await?);
     let imported = remember(desk, root, &api).await?;
-    let (messages, talks) = (imported.counts.messages, imported.counts.conversations);
-    let (messages, talks) = (
-        counted(messages, "message", "messages"),
-        counted(talks, "conversation", "conversations"),
-    );
-    say!("Quipu stored {messages} of {talks} between {WHO} and her assistant.")?;
+    let stored = imported.summary();
+    say!("Quipu stored {stored} between {WHO} and her assistant.")?;
     for (question, as_of) in QUESTIONS {
         let then = as_of.map_or_else(String::new, |day| format!(" As of {day}:"));
         say!("\n?{then} {question}")?;

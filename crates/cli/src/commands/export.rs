@@ -68,10 +68,8 @@ fn told(desk: &Desk, args: &ExportArgs, memory: &PortableMemory, open: usize) ->
         "to": args.to, "user": user, "memories": memories, "messages": messages, "left_out": open,
     });
     desk.tell(&told, || {
-        let (memories, messages) = (
-            counted(memories, "memory", "memories"),
-            counted(messages, "message", "messages"),
-        );
+        let memories = counted(memories, "memory", "memories");
+        let messages = counted(messages, "message", "messages");
         say!("exported {memories} of {user}, and {messages} not yet in an episode, to {to}")?;
         if open > 0 {
             let open = counted(open, "message", "messages");

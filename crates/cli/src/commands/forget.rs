@@ -88,11 +88,9 @@ fn described(delete: &DeleteRequest, owner: &Owner, ids: usize) -> String {
 }
 
 fn report(data: &DeleteData, missing: &[String]) -> Result<(), Failure> {
-    say!(
-        "deleted {} and {}",
-        counted(data.count, "memory", "memories"),
-        counted(data.message_count, "message", "messages")
-    )?;
+    let memories = counted(data.count, "memory", "memories");
+    let messages = counted(data.message_count, "message", "messages");
+    say!("deleted {memories} and {messages}")?;
     let contexts = ["live conversation's context", "live conversations' contexts"];
     let rewritten = [
         "memory lost some of its messages and stays",
@@ -128,10 +126,8 @@ fn left(desk: &Desk, data: &DeleteData) -> Result<(), Failure> {
 fn message(it: &FoundMessage, words: &str) -> String {
     let day = it.timestamp.get(..10).unwrap_or_default();
     let speaker = it.sender_name.as_ref().or(it.sender_id.as_ref());
-    let (speaker, text) = (
-        speaker.map_or("", String::as_str),
-        around(&it.content, words, LISTED_CHARS_MAX),
-    );
+    let speaker = speaker.map_or("", String::as_str);
+    let text = around(&it.content, words, LISTED_CHARS_MAX);
     format!("{day} {speaker}: {text}")
 }
 

@@ -9,9 +9,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use gateway::wire::{
-    AddRequest, CONTEXT_TOKENS, ContextData, ContextRequest, KNOWN_IDS_MAX, MessageContent, MessageItem,
-};
+use gateway::wire::{AddRequest, CONTEXT_TOKENS, ContextData, ContextRequest, KNOWN_IDS_MAX, MessageItem};
 use model::{Role, SessionId};
 use ports::Clock;
 use prefix::Digest;
@@ -215,19 +213,12 @@ impl<'a> Hook<'a> {
         let (app_id, project_id) = ids(&self.whose.scope);
         let is_users = role == Role::User;
         let id = Digest::of(json!([is_users, event.turn(), text]).to_string().as_bytes());
+        let user = is_users.then(|| self.user());
+        let sender = user.unwrap_or_else(|| ASSISTANT.to_owned());
+        let now = self.api.clock.now().millis();
         let message = MessageItem {
-            sender_id: if is_users {
-                self.user()
-            } else {
-                ASSISTANT.to_owned()
-            },
-            sender_name: None,
-            role: role.into(),
-            timestamp: self.api.clock.now().millis(),
-            content: MessageContent::Text(text.to_owned()),
-            tool_calls: None,
-            tool_call_id: None,
             message_id: Some(format!("hook-{id}")),
+            ..MessageItem::text(sender, role.into(), now, text.to_owned())
         };
         let add = AddRequest {
             app_id,

@@ -39,7 +39,7 @@ const NAMED_MAX: usize = 10;
 pub(super) struct Imported {
     sessions: BTreeSet<SessionKey>,
     /// Counts of the import's conversations and messages.
-    pub(super) counts: ImportProgress,
+    counts: ImportProgress,
     /// Messages that were stored before: in this session or, for an agent's log, in the session that it continues.
     known: usize,
     /// The user of the imported messages.
@@ -102,7 +102,8 @@ impl Imported {
         )
     }
 
-    fn summary(&self) -> String {
+    /// The number of messages and of conversations.
+    pub(super) fn summary(&self) -> String {
         let messages = counted(self.counts.messages, "message", "messages");
         let talks = counted(self.counts.conversations, "conversation", "conversations");
         format!("{messages} of {talks}")
@@ -338,10 +339,8 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
     let message = ["message", "messages"];
     let left_out = "forgotten before, left out; `--forgotten` stores them again";
     let blocked = "blocked: see `quipu status --tasks`";
-    let (talks, secrets) = (
-        ["conversation has", "conversations have"],
-        ["secret was", "secrets were"],
-    );
+    let talks = ["conversation has", "conversations have"];
+    let secrets = ["secret was", "secrets were"];
     let failed = ["task failed or is", "tasks failed or are"];
     for (count, [one, many], what) in [
         (all.known, message, "stored before"),

@@ -188,16 +188,11 @@ impl Library<'_> {
     }
 
     async fn delete_all(&self, yes: bool) -> Result<Exit, Failure> {
-        confirmed(
-            yes,
-            &format!("every document of `{}/{}`", self.scope.app, self.scope.project),
-        )?;
+        let ScopeArgs { app, project } = &self.scope;
+        confirmed(yes, &format!("every document of `{app}/{project}`"))?;
         let path = self.within("/knowledge/documents", "");
-        let none = LibraryDeleteData {
-            deleted_documents: 0,
-            deleted_topics: 0,
-        };
-        let gone = self.api.delete(path.text()).await?.unwrap_or(none);
+        let gone: Option<LibraryDeleteData> = self.api.delete(path.text()).await?;
+        let gone = gone.unwrap_or_default();
         self.desk.tell(&gone, || {
             let documents = counted(gone.deleted_documents, "document", "documents");
             let topics = counted(gone.deleted_topics, "topic", "topics");

@@ -104,23 +104,17 @@ fn lines(stats: &ContextStatsData, archives: &ArchivesData) -> Vec<String> {
     };
     let (tokens, messages) = (stats.tokens, counted(stats.messages, "message", "messages"));
     let ever = stats.messages_ever;
-    row(
-        "context",
-        format!("{tokens} {used}, {messages} in view, {ever} ever"),
-    );
+    let context = format!("{tokens} {used}, {messages} in view, {ever} ever");
+    row("context", context);
     row("system, tools", format!("{} tokens", stats.head_tokens));
     let due = stats.compacts_at_tokens;
     let due = due.map(|tokens| format!(", compacts at {tokens} tokens"));
     row("engine", format!("{}{}", stats.engine, due.unwrap_or_default()));
-    let last = stats
-        .last_compaction
-        .as_deref()
-        .unwrap_or("never since the start");
+    let last = stats.last_compaction.as_deref();
+    let last = last.unwrap_or("never since the start");
     let (compactions, saved) = (stats.compactions, stats.saved_tokens);
-    row(
-        "compactions",
-        format!("{compactions} ({saved} tokens saved), last {last}"),
-    );
+    let compactions = format!("{compactions} ({saved} tokens saved), last {last}");
+    row("compactions", compactions);
     for step in &stats.last_steps {
         let saved = step.saved_tokens.map(|tokens| format!("{tokens} tokens saved"));
         let saved = saved.unwrap_or_else(|| "too little saved".to_owned());

@@ -5,8 +5,8 @@ use std::io::Read;
 use gateway::wire::owners::OwnersData;
 use gateway::wire::search::When;
 use gateway::wire::{
-    AddData, AddRequest, FlushData, FlushRequest, GetData, GetRequest, MemoryType, MessageContent,
-    MessageItem, SearchData, SearchMethod, SearchRequest,
+    AddData, AddRequest, FlushData, FlushRequest, GetData, GetRequest, MemoryType, MessageItem, SearchData,
+    SearchMethod, SearchRequest,
 };
 use model::text::counted;
 use model::{Owner, OwnerKind, Role, Scope};
@@ -40,14 +40,10 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
         None => api.clock.now(),
     };
     let message = MessageItem {
-        sender_id: usual.to_owned(),
         sender_name: args.name,
-        role: role.into(),
-        timestamp: at.millis(),
-        content: MessageContent::Text(text),
-        tool_calls: None,
         tool_call_id: (role == Role::Tool).then(|| "typed".to_owned()),
         message_id: args.id,
+        ..MessageItem::text(usual, role.into(), at.millis(), text)
     };
     let add = AddRequest {
         app_id,

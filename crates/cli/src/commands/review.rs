@@ -70,11 +70,8 @@ impl Reviewing<'_> {
         }
         self.desk.tell(&data, || {
             for one in &data.statements {
-                let (belief, day, text) = (
-                    one.belief.as_str(),
-                    date(&one.timestamp),
-                    model::one_line(&one.text),
-                );
+                let (belief, day) = (one.belief.as_str(), date(&one.timestamp));
+                let text = model::one_line(&one.text);
                 let chat = one.session_id.as_deref().unwrap_or("no conversation");
                 say!("{belief:<9}  {day}  {}  {chat}\n           {text}", one.id)?;
             }

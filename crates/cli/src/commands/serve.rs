@@ -82,11 +82,8 @@ async fn until_signal(
         gateway = gateway.with_proxy(proxy);
     }
     let user = || contexts::owner(&desk.loaded.config, &desk.root);
-    let door = mcp::routes(
-        Client::here(&gateway),
-        user(),
-        super::mcp::now(world.clock.clone()),
-    );
+    let now = super::mcp::now(world.clock.clone());
+    let door = mcp::routes(Client::here(&gateway), user(), now);
     let uploads = Uploads::of(&desk.root, world.clock.clone(), world.zone.clone())
         .with_context(|| format!("cannot write into `{}`", desk.root.display()))?;
     let page = page::routes(Client::here(&gateway), user(), Arc::new(uploads));

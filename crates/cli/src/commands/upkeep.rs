@@ -78,10 +78,8 @@ pub(super) async fn sync(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
 fn told(desk: &Desk, done: &str, synced: &SyncedData) -> Result<Exit, Failure> {
     let (changed, removed) = (synced.entries_changed, synced.entries_removed);
     desk.tell(synced, || {
-        let (files, added) = (
-            counted(synced.files, "file", "files"),
-            counted(synced.entries_added, "entry", "entries"),
-        );
+        let files = counted(synced.files, "file", "files");
+        let added = counted(synced.entries_added, "entry", "entries");
         say!("{done}: {files}; {added} added, {changed} changed, {removed} removed")?;
         if synced.broken_files > 0 {
             let broken = counted(synced.broken_files, "file is", "files are");
@@ -255,11 +253,8 @@ fn as_json(health: &HealthData) -> Result<Value, Failure> {
 fn extraction(health: &HealthData) -> String {
     let answers = &health.model_answers;
     let facts = counted(answers.facts, "fact", "facts");
-    let left_out = counted(
-        answers.left_out,
-        "unsupported statement",
-        "unsupported statements",
-    );
+    let [one, many] = ["unsupported statement", "unsupported statements"];
+    let left_out = counted(answers.left_out, one, many);
     let unusable = counted(answers.unusable, "unusable answer", "unusable answers");
     match &health.chat_model {
         None => "rules".to_owned(),
@@ -275,20 +270,16 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
     row("memory", format!("{files}, {} broken", health.broken_files.len()))?;
     let copy = health.newest_ledger_copy.as_ref();
     let copy = copy.map(|day| format!("of the ledger, {day}"));
-    row(
-        "copy",
-        copy.unwrap_or_else(|| "none of the ledger yet".to_owned()),
-    )?;
+    let copy = copy.unwrap_or_else(|| "none of the ledger yet".to_owned());
+    row("copy", copy)?;
     let (word, rows) = (index_word(&index.health), counted(index.rows, "row", "rows"));
     let (megabytes, nth) = (index.bytes_on_disk as f64 / 1e6, index.generation);
     let stands = format!("{word}, {rows}, {megabytes:.1} MB, generation {nth}");
     row("index", stands)?;
     let sessions = counted(health.open_sessions, "session", "sessions");
     let messages = counted(health.buffered_messages, "message", "messages");
-    row(
-        "open",
-        format!("{sessions} with {messages} not yet in an episode"),
-    )?;
+    let open = format!("{sessions} with {messages} not yet in an episode");
+    row("open", open)?;
     let (queued, running, failed) = (tasks.queued, tasks.processing, tasks.failed);
     let stand = format!("{queued} waiting, {running} running, {failed} failed");
     row("tasks", stand)?;

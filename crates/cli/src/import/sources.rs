@@ -53,13 +53,10 @@ pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<ImportFile>, Failure> {
             in_folder(path, &mut found)?;
         } else if is_zip(path) {
             in_archive(path, None, &mut found)?;
+        } else if file.is_dir() {
+            found.push(of_path(path.join(everos::FILE), true));
         } else {
-            let path = if file.is_dir() {
-                path.join(everos::FILE)
-            } else {
-                path.clone()
-            };
-            found.push(of_path(path, true));
+            found.push(of_path(path.clone(), true));
         }
     }
     Ok(found)

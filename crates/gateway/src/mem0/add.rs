@@ -87,12 +87,9 @@ impl Adding {
                 .or_else(|| filters?.get(key)?.as_str().map(str::to_owned))
         };
         refuse_app(given(&self.ids.app_id, "app_id").as_deref(), &visit.caller.home)?;
-        let user = given(&self.ids.user_id, "user_id")
-            .map(|user| name("user_id", &user))
-            .transpose()?;
-        let agent = given(&self.ids.agent_id, "agent_id")
-            .map(|agent| name("agent_id", &agent))
-            .transpose()?;
+        let named = |own: &Option<String>, key: &str| given(own, key).map(|id| name(key, &id)).transpose();
+        let user = named(&self.ids.user_id, "user_id")?;
+        let agent = named(&self.ids.agent_id, "agent_id")?;
         let run = given(&self.ids.run_id, "run_id");
         let owner = match (&user, &agent) {
             (Some(user), _) => Owner::user(user.clone()),
@@ -119,15 +116,12 @@ impl Adding {
             user_name: own_name,
             assistant,
         };
-        let messages: Result<Vec<Option<MessageItem>>, Invalid> = said
-            .into_iter()
-            .enumerate()
-            .map(|(at, said)| {
-                let time = began.saturating_add(i64::try_from(at).unwrap_or_default());
-                speakers.message(at, said, time)
-            })
-            .collect();
-        let messages = messages?.into_iter().flatten().collect();
+        let message = |(at, said): (usize, Value)| {
+            let time = began.saturating_add(i64::try_from(at).unwrap_or_default());
+            speakers.message(at, said, time).transpose()
+        };
+        let messages = said.into_iter().enumerate().filter_map(message);
+        let messages = messages.collect::<Result<Vec<MessageItem>, _>>()?;
         let session = run.unwrap_or_else(|| no_run(&owner));
         let mut request = AddRequest::new(session, messages);
         request.defer_extraction = true;

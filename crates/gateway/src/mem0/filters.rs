@@ -72,10 +72,8 @@ pub(super) async fn owner_filters(
         None => Vec::new(),
     };
     let mut by_owner = Vec::new();
-    for owner in named
-        .iter()
-        .chain(others.iter().filter(|owner| !named.contains(owner)))
-    {
+    let others = others.iter().filter(|owner| !named.contains(owner));
+    for owner in named.iter().chain(others) {
         let by_agent = if named.contains(owner) {
             filters_by_agent(&visit.gateway, scope, owner, &agents).await?
         } else {
@@ -148,13 +146,8 @@ impl Condition {
                 let some = conditions.iter().filter_map(|one| one.passes(owner, by_agent));
                 any(some.collect())
             }
-            Self::User(who) => {
-                let is_one = match who {
-                    Who::Anyone => true,
-                    Who::These(users) => users.contains(&owner.id),
-                };
-                (is_one && agent_of(owner).is_none()).then_some(EVERYTHING)
-            }
+            Self::User(Who::These(users)) if !users.contains(&owner.id) => None,
+            Self::User(_) => agent_of(owner).is_none().then_some(EVERYTHING),
             Self::Agent(Who::Anyone) => Some(EVERYTHING),
             Self::Agent(Who::These(agents)) => match agent_of(owner) {
                 Some(own) => agents

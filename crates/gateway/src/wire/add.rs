@@ -95,13 +95,9 @@ impl AddRequest {
                 ..NewMessage::new(message, client_id)
             })
         };
+        let messages = self.messages.into_iter().enumerate().map(new);
         Ok(Add {
-            messages: self
-                .messages
-                .into_iter()
-                .enumerate()
-                .map(new)
-                .collect::<Result<_, _>>()?,
+            messages: messages.collect::<Result<_, _>>()?,
             session,
             title: self.session_title,
             defer_extraction: self.defer_extraction,

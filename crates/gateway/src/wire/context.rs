@@ -19,6 +19,7 @@ pub const KNOWN_IDS_MAX: usize = 1_000;
 
 /// A user's message to a model, or the beginning of a session. Unknown keys are refused.
 #[apply(body!)]
+#[derive(Default)]
 pub struct ContextRequest {
     /// The user whose memory is searched.
     #[schema(min_length = 1)]

@@ -119,11 +119,7 @@ impl Reader<'_> {
             ));
         };
         let Some(operators) = value.as_object() else {
-            out.push(Filter::Compare(
-                *field,
-                Comparison::Eq,
-                self.scalar(*field, value, path)?,
-            ));
+            out.push(self.operator(*field, "eq", value, path)?);
             return Ok(());
         };
         if operators.is_empty() {
@@ -145,23 +141,16 @@ impl Reader<'_> {
             "lt" => Comparison::Lt,
             "lte" => Comparison::Lte,
             _ => {
-                return Err(Invalid::at(
-                    path,
-                    "unsupported operator: use eq, ne, gt, gte, lt, lte or in",
-                ));
+                let problem = "unsupported operator: use eq, ne, gt, gte, lt, lte or in";
+                return Err(Invalid::at(path, problem));
             }
         };
         if field == Field::SenderId && comparison != Comparison::Eq {
-            return Err(Invalid::at(
-                path,
-                "unsupported operator: `sender_id` knows eq and in only",
-            ));
+            let problem = "unsupported operator: `sender_id` knows eq and in only";
+            return Err(Invalid::at(path, problem));
         }
-        Ok(Filter::Compare(
-            field,
-            comparison,
-            self.scalar(field, value, path)?,
-        ))
+        let value = self.scalar(field, value, path)?;
+        Ok(Filter::Compare(field, comparison, value))
     }
 
     fn any_of(&self, field: Field, value: &Json, path: &str) -> Result<Filter, Invalid> {

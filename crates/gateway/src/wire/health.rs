@@ -99,7 +99,7 @@ pub enum HealthStatus {
 }
 
 /// Capabilities of the configured models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "the wire has these five flags")]
 pub struct Capabilities {
     pub llm: bool,
@@ -114,15 +114,13 @@ impl Capabilities {
         Self {
             llm,
             embed: true,
-            rerank: false,
-            multimodal_llm: false,
-            parser: false,
+            ..Self::default()
         }
     }
 }
 
 /// Sync from Markdown to the index. Counters that are always 0 are here for clients that read them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CascadeHealth {
     pub healthy: bool,
     pub reasons: Vec<String>,
@@ -154,13 +152,9 @@ impl CascadeHealth {
             reasons: if healthy { Vec::new() } else { problems.to_vec() },
             pending: status.jobs.queued + status.jobs.processing,
             failed_permanent: status.broken_files.len(),
-            failed_retryable: 0,
-            drain_consecutive_failures: 0,
-            unrecoverable_total: 0,
-            optimize_failure_streak: 0,
-            prune_stale_seconds: 0.0,
             index_rows: [("memories".to_owned(), status.index_stats.rows)].into(),
             index_emptied: unusable,
+            ..Self::default()
         }
     }
 }

@@ -275,7 +275,7 @@ pub struct DocumentDeleteData {
 }
 
 /// Result of the delete of a library.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LibraryDeleteData {
     pub deleted_documents: usize,
     pub deleted_topics: usize,

@@ -138,6 +138,20 @@ impl<'de> Deserialize<'de> for MessageContent {
 }
 
 impl MessageItem {
+    /// A message of text only, without an id.
+    pub fn text(sender_id: impl Into<String>, role: MessageRole, timestamp: i64, text: String) -> Self {
+        Self {
+            sender_id: sender_id.into(),
+            sender_name: None,
+            role,
+            timestamp,
+            content: MessageContent::Text(text),
+            tool_calls: None,
+            tool_call_id: None,
+            message_id: None,
+        }
+    }
+
     /// The message in the types of the model, without an id of ours, and the client's own id; `at` is its position in
     /// the request.
     pub fn into_message(self, at: usize, session: &SessionKey) -> Result<(Message, Option<String>), Invalid> {

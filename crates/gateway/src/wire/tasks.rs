@@ -134,16 +134,6 @@ pub enum TaskType {
     MemoryWrite,
 }
 
-impl From<JobKind> for TaskType {
-    fn from(kind: JobKind) -> Self {
-        match kind {
-            JobKind::MemoryAdd => Self::MemoryAdd,
-            JobKind::MemoryFlush => Self::MemoryFlush,
-            JobKind::WriteCell => Self::MemoryWrite,
-        }
-    }
-}
-
 /// One task.
 #[apply(filled!)]
 #[from(job: &Job, zone: &Zone)]
@@ -153,7 +143,11 @@ pub struct TaskItem {
     pub id: String,
     #[value(model::same!(job.state, JobState => TaskStatus: Queued, Processing, Success, Failed))]
     pub status: TaskStatus,
-    #[value(job.kind.into())]
+    #[value(match job.kind {
+        JobKind::MemoryAdd => TaskType::MemoryAdd,
+        JobKind::MemoryFlush => TaskType::MemoryFlush,
+        JobKind::WriteCell => TaskType::MemoryWrite,
+    })]
     pub task_type: TaskType,
     /// Quipu: the session that it works for.
     #[value(job.session.session.to_string())]

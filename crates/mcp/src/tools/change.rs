@@ -8,7 +8,7 @@ use gateway::wire::message::MessageRole;
 use gateway::wire::review::Verdict;
 use gateway::wire::{
     AddData, AddRequest, AnswerData, AnswerRequest, DeleteByIdsData, DeleteByIdsRequest, EditData,
-    EditRequest, MessageContent, MessageItem,
+    EditRequest, MessageItem,
 };
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -34,16 +34,7 @@ pub(super) async fn remember<A: MemoryApi>(door: &Door<A>, given: JsonObject) ->
     }
     // The text enters the user's memory as a quotation, because a model wrote it.
     let text = model::attachment(model::STORED_BY_A_MODEL, "", &wanted.text);
-    let message = MessageItem {
-        sender_id: user.to_owned(),
-        sender_name: None,
-        role: MessageRole::User,
-        timestamp: (door.now)().millis(),
-        content: MessageContent::Text(text),
-        tool_calls: None,
-        tool_call_id: None,
-        message_id: None,
-    };
+    let message = MessageItem::text(user, MessageRole::User, (door.now)().millis(), text);
     // A session of this user only: in a session of several users, the episodes of each would contain the others'
     // notes.
     let session = wanted.session.unwrap_or_else(|| format!("{user}/notes"));

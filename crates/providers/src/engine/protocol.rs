@@ -116,12 +116,7 @@ pub(super) fn parsed(text: &[u8]) -> Result<(u64, Map<String, Value>), String> {
 
 /// The first characters of an engine's text, on one line.
 pub(super) fn quote(said: &str) -> String {
-    let line = model::excerpt(said, QUOTE_CHARS_MAX);
-    if line.is_empty() {
-        "nothing".to_owned()
-    } else {
-        line
-    }
+    crate::http::or_nothing(model::excerpt(said, QUOTE_CHARS_MAX))
 }
 
 pub(super) fn failed(reason: impl Into<String>) -> EngineFault {
