@@ -1,7 +1,7 @@
 //! Linking the binary: what the allocator keeps, and the code that runs in one place.
 //!
 //! Owns: the flags of `docs/decisions/0009-what-the-process-keeps.md` and `0050-jemalloc.md`. Never: what the binary does.
-#![expect(clippy::print_stdout, reason = "this is how a build script speaks")]
+#![expect(clippy::disallowed_methods, reason = "this is how cargo tells a build script")]
 
 use std::env;
 use std::path::Path;

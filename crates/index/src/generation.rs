@@ -143,17 +143,17 @@ impl Generation {
 
     /// Compacts, adds new rows to the indexes, and drops versions that no reader needs.
     pub(crate) async fn maintain(&self) -> Result<(), IndexError> {
-        self.met(self.compact(REMOVED_MAX)).await
+        self.met(Box::pin(self.compact(REMOVED_MAX))).await
     }
 
     /// Purges removed rows from every file: each fragment with a removed row is rewritten, and the indexes are made
     /// again, because they contain the words of removed rows.
     pub(crate) async fn erase(&self) -> Result<(), IndexError> {
-        self.met(async {
+        let erase = async {
             self.table.create_indexes().await.map_err(judge)?;
             self.compact(0.0).await
-        })
-        .await
+        };
+        self.met(Box::pin(erase)).await
     }
 
     /// Compacts all fragments with more than this share of removed rows, then does the rest of a maintenance.
@@ -294,7 +294,7 @@ impl Reading {
     /// Rows by words first, then rows by vector that are not among them.
     pub(crate) async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
         let both = try_join(self.by_words(query), self.by_vector(query));
-        let (by_words, by_vector) = self.generation.met(both).await?;
+        let (by_words, by_vector) = self.generation.met(Box::pin(both)).await?;
         let mut docs = by_words;
         let mut seen: BTreeSet<_> = docs.iter().map(|doc| doc.key.id.clone()).collect();
         docs.extend(
@@ -317,11 +317,12 @@ impl Reading {
         let Some(limit) = self.limit(query).await? else {
             return Ok(Vec::new());
         };
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let found = generation
             .table
             .scan(is_owner(&query.scope, &query.owner), &rows::READ)
             .and_then(|mut scanner| {
-                scanner.full_text_search(words)?.limit(Some(limit as i64), None)?;
+                scanner.full_text_search(words)?.limit(Some(limit), None)?;
                 Ok(scanner)
             });
         generation.rows_of(found, &query.scope, &query.owner).await

@@ -46,15 +46,14 @@ impl Stage {
         if self.pending.is_empty() {
             return Ok(());
         }
-        let staged = match self.staged.take() {
-            Some(staged) => staged,
-            None => {
-                let current = Current {
-                    has_files: true,
-                    ..self.current.clone()
-                };
-                Generation::create(&self.shared.dir, current).await?
-            }
+        let staged = if let Some(staged) = self.staged.take() {
+            staged
+        } else {
+            let current = Current {
+                has_files: true,
+                ..self.current.clone()
+            };
+            Generation::create(&self.shared.dir, current).await?
         };
         let staged = self.staged.insert(staged);
         staged.apply(&self.pending, &[]).await?;

@@ -3,6 +3,7 @@
 //! Owns: the size of an unopened index without LanceDB, and whether its data files are complete. Never: valid after a
 //! later write to the table.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,7 +58,7 @@ impl Summary {
             "{TITLE}\nversion {version} {manifest_bytes}\nrows {rows} {unindexed_rows}\nfragments {fragments}\n"
         );
         for file in files {
-            text.push_str(&format!("file {} {}\n", file.bytes, file.path));
+            writeln!(text, "file {} {}", file.bytes, file.path).expect("a string takes all");
         }
         text.push_str("end\n");
         text
