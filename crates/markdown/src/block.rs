@@ -135,6 +135,7 @@ fn entry_of(
         valid_from: values.time("valid_from")?,
         valid_until: values.time("valid_until")?,
         supersedes: values.list("supersedes").map(EntryId::new).collect(),
+        superseded_by: values.text("superseded_by").map(EntryId::new),
         origin: values
             .read(
                 "origin",

@@ -44,6 +44,9 @@ pub fn digest(entry: &Entry) -> u64 {
     for turn in &entry.turns {
         hash.turn(turn);
     }
+    if let Some(id) = &entry.superseded_by {
+        hash.text(id.as_str());
+    }
     hash.0.value()
 }
 

@@ -9,9 +9,20 @@ use crate::escape::{read_chars, read_value, value, value_without};
 use crate::lines::{Line, is_blank};
 
 /// An entry's keys, in the order of writing.
-pub const OF_ENTRY: [&str; 12] = [
-    "time", "session", "valid_from", "valid_until", "supersedes", "origin", "author", "parent", "sources",
-    "senders", "labels", "confidence",
+pub const OF_ENTRY: [&str; 13] = [
+    "time",
+    "session",
+    "valid_from",
+    "valid_until",
+    "supersedes",
+    "superseded_by",
+    "origin",
+    "author",
+    "parent",
+    "sources",
+    "senders",
+    "labels",
+    "confidence",
 ];
 
 /// A turn's keys, in the order of writing.

@@ -44,6 +44,10 @@ pub(crate) fn comment(entry: &Entry, zone: &Zone) -> String {
     push("valid_until", entry.valid_until.map(|at| time(at, zone)));
     push("supersedes", list(entry.supersedes.iter().map(EntryId::as_str)));
     push(
+        "superseded_by",
+        entry.superseded_by.as_ref().map(|id| word(id.as_str())),
+    );
+    push(
         "origin",
         (entry.origin != Origin::User).then(|| entry.origin.as_str().to_owned()),
     );

@@ -20,9 +20,25 @@ use crate::place::Place;
 use crate::render::time;
 
 /// Our keys, in the order of writing. Other agents read name and description.
-const KEYS: [&str; 17] = [
-    "name", "description", "quipu", "id", "status", "confidence", "cases", "created", "updated",
-    "valid_until", "supersedes", "session", "origin", "author", "parent", "senders", "labels",
+const KEYS: [&str; 18] = [
+    "name",
+    "description",
+    "quipu",
+    "id",
+    "status",
+    "confidence",
+    "cases",
+    "created",
+    "updated",
+    "valid_until",
+    "supersedes",
+    "superseded_by",
+    "session",
+    "origin",
+    "author",
+    "parent",
+    "senders",
+    "labels",
 ];
 
 /// One key of the front matter with its lines; a comment has no key.
@@ -142,6 +158,7 @@ impl SkillValues<'_, '_, '_> {
             valid_from: created,
             valid_until: self.time("valid_until")?,
             supersedes: self.list("supersedes")?.into_iter().map(EntryId::new).collect(),
+            superseded_by: self.one("superseded_by")?.map(EntryId::new),
             origin: self
                 .read(
                     "origin",
@@ -283,6 +300,7 @@ fn values_of(entry: &Entry, zone: &Zone) -> [Option<String>; KEYS.len()] {
         Some(at(entry.time)),
         entry.valid_until.map(at),
         list(entry.supersedes.iter().map(EntryId::as_str).collect()),
+        entry.superseded_by.as_ref().map(|id| scalar(id.as_str())),
         entry.session.as_ref().map(|session| scalar(session.as_str())),
         (!is_by_hand).then(|| entry.origin.as_str().to_owned()),
         entry.author.as_deref().map(scalar),

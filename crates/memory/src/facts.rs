@@ -30,7 +30,7 @@ pub(crate) fn withdraw(entry: &mut Entry, (label, left): (&str, &str), answered_
     entry.labels = vec![label.to_owned(), mark(&entry.body)];
     left.clone_into(&mut entry.body);
     // The fact that it superseded is valid again.
-    entry.supersedes.clear();
+    (entry.supersedes, entry.superseded_by) = (Vec::new(), None);
     (entry.valid_from, entry.valid_until) = (None, Some(answered_at));
 }
 

@@ -140,10 +140,18 @@ fn supporting<'a>(owned: &[&'a FiledEntry]) -> BTreeSet<&'a MessageId> {
 
 /// Superseded memories, each with the latest memory that superseded it and that memory's time.
 fn superseded<'a>(owned: &[&'a FiledEntry]) -> BTreeMap<&'a EntryId, (Timestamp, &'a EntryId)> {
+    let times: BTreeMap<_, _> = owned
+        .iter()
+        .map(|filed| (&filed.entry.id, filed.entry.time))
+        .collect();
     let mut superseded = BTreeMap::new();
     for FiledEntry { entry, .. } in owned {
-        for old in &entry.supersedes {
-            let by = (entry.time, &entry.id);
+        let olds = entry.supersedes.iter().map(|old| (old, (entry.time, &entry.id)));
+        let newer = entry
+            .superseded_by
+            .as_ref()
+            .and_then(|id| Some((*times.get(id)?, id)));
+        for (old, by) in olds.chain(newer.map(|by| (&entry.id, by))) {
             let latest = superseded.entry(old).or_insert(by);
             *latest = by.max(*latest);
         }

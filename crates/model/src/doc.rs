@@ -112,6 +112,7 @@ pub struct Doc {
     pub valid_from: Option<Timestamp>,
     pub valid_until: Option<Timestamp>,
     pub supersedes: Vec<EntryId>,
+    pub superseded_by: Option<EntryId>,
     pub origin: Origin,
     /// A turn's role.
     pub role: Option<Role>,
@@ -201,6 +202,7 @@ impl Doc {
             valid_from: entry.valid_from,
             valid_until: entry.valid_until,
             supersedes: entry.supersedes.clone(),
+            superseded_by: entry.superseded_by.clone(),
             origin: entry.origin,
             role: None,
             speaker: None,
@@ -236,6 +238,7 @@ impl Doc {
             valid_from: None,
             valid_until: None,
             supersedes: Vec::new(),
+            superseded_by: None,
             origin: match message.role {
                 Role::User => Origin::User,
                 Role::Assistant => Origin::Assistant,

@@ -109,8 +109,8 @@ impl Parent {
 
 /// One memory.
 ///
-/// A newer entry names the entries that it `supersedes`; an older one keeps its text and ends when
-/// the newer begins.
+/// A newer entry names the entries that it `supersedes`, or an older one that was written after it
+/// names the newer. The older one keeps its text and ends when the newer begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub id: EntryId,
@@ -125,6 +125,8 @@ pub struct Entry {
     /// End of its validity, if a person or an extractor wrote one.
     pub valid_until: Option<Timestamp>,
     pub supersedes: Vec<EntryId>,
+    /// The entry that supersedes it, if that was written first.
+    pub superseded_by: Option<EntryId>,
     pub origin: Origin,
     /// Author: `rules/1`, or a model's name; entries by a person can have none.
     pub author: Option<String>,
@@ -166,6 +168,7 @@ impl Entry {
             valid_from: None,
             valid_until: None,
             supersedes: Vec::new(),
+            superseded_by: None,
             origin,
             author: None,
             parent: None,

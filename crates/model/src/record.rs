@@ -46,6 +46,10 @@ pub fn write(doc: &Doc) -> String {
     to.text(&doc.subject);
     to.text(&doc.summary);
     to.text(&doc.text);
+    // Few rows have one, and rows of earlier versions end before it.
+    if let Some(id) = &doc.superseded_by {
+        to.text(id.as_str());
+    }
     to.0
 }
 
@@ -80,6 +84,10 @@ pub fn read<'a>(text: &'a str, scope: &Scope, owner: &Owner, seen: &mut Seen<'a>
         subject: from.text()?.to_owned(),
         summary: from.text()?.to_owned(),
         text: from.text()?.to_owned(),
+        superseded_by: match from.0 {
+            "" => None,
+            _ => Some(EntryId::new(from.text()?)),
+        },
         key: DocKey {
             scope: scope.clone(),
             owner: owner.clone(),

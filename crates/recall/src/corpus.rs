@@ -30,8 +30,8 @@ pub struct Corpus {
     pub(crate) turns: Turns,
     /// Episodes and facts in order of id.
     entries: Vec<Slot>,
-    /// The rows among them that supersede others.
-    successors: BTreeSet<Slot>,
+    /// The rows among them that name an entry which they supersede, or which supersedes them.
+    linked: BTreeSet<Slot>,
     /// The rows among them that end.
     ending: BTreeSet<Slot>,
     /// The rows among them that a person withdrew or confirmed.
@@ -97,8 +97,8 @@ impl Corpus {
         if row.kind != RowKind::Turn {
             let place = self.entries.partition_point(|slot| self.row(*slot).id < row.id);
             self.entries.insert(place, slot);
-            if !row.supersedes().is_empty() {
-                self.successors.insert(slot);
+            if !row.supersedes().is_empty() || row.superseded_by().is_some() {
+                self.linked.insert(slot);
             }
             if row.valid_until().is_some() {
                 self.ending.insert(slot);
@@ -151,7 +151,7 @@ impl Corpus {
         } else {
             let place = self.entries.partition_point(|other| *self.row(*other).id < *id);
             self.entries.remove(place);
-            self.successors.remove(&slot);
+            self.linked.remove(&slot);
             self.ending.remove(&slot);
             self.reviewed.remove(&slot);
         }
@@ -265,9 +265,9 @@ impl Corpus {
         &self.entries
     }
 
-    /// Entries that supersede others.
-    pub(crate) fn successors(&self) -> &BTreeSet<Slot> {
-        &self.successors
+    /// Entries that name an entry which they supersede, or which supersedes them.
+    pub(crate) fn linked(&self) -> &BTreeSet<Slot> {
+        &self.linked
     }
 
     /// The supersessions between the entries.

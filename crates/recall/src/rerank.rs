@@ -119,7 +119,13 @@ fn must_precede(ranking: &Ranking, early: HitPlace, late: HitPlace) -> bool {
         let (new, old) = (&*newer.doc.key.id, &*older.doc.key.id);
         // In a chain of successors, `superseded_by` has the last one.
         let by_entry = older.superseded_by.as_ref().is_some_and(|last| {
-            last.as_str() == new || newer.doc.supersedes.iter().any(|id| id.as_str() == old)
+            last.as_str() == new
+                || newer.doc.supersedes.iter().any(|id| id.as_str() == old)
+                || older
+                    .doc
+                    .superseded_by
+                    .as_ref()
+                    .is_some_and(|by| by.as_str() == new)
         });
         by_entry || older.later.as_deref() == Some(new)
     };

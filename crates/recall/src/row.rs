@@ -48,6 +48,7 @@ pub(crate) struct Standing {
     pub(crate) valid_from: Option<Timestamp>,
     pub(crate) valid_until: Option<Timestamp>,
     pub(crate) supersedes: Vec<EntryId>,
+    pub(crate) superseded_by: Option<EntryId>,
     /// It has ended, according to its person.
     pub(crate) is_ended: bool,
 }
@@ -167,10 +168,12 @@ impl Row {
             valid_from: doc.valid_from.take(),
             valid_until: doc.valid_until.take(),
             supersedes: std::mem::take(&mut doc.supersedes),
+            superseded_by: doc.superseded_by.take(),
             is_ended: doc.is_ended(),
         };
-        let is_usual =
-            standing.valid_from.or(standing.valid_until).is_none() && standing.supersedes.is_empty();
+        let is_usual = standing.valid_from.or(standing.valid_until).is_none()
+            && standing.supersedes.is_empty()
+            && standing.superseded_by.is_none();
         let from = Provenance {
             scope: doc.key.scope.clone(),
             owner: doc.key.owner.clone(),
@@ -207,6 +210,7 @@ impl Row {
         if let Some(standing) = &self.standing {
             (doc.valid_from, doc.valid_until) = (standing.valid_from, standing.valid_until);
             doc.supersedes.clone_from(&standing.supersedes);
+            doc.superseded_by.clone_from(&standing.superseded_by);
         }
         (doc.seq, doc.time) = (self.seq, self.time);
         doc
@@ -269,6 +273,10 @@ impl Row {
         self.standing
             .as_ref()
             .map_or(&[], |standing| &standing.supersedes)
+    }
+
+    pub(crate) fn superseded_by(&self) -> Option<&EntryId> {
+        self.standing.as_ref()?.superseded_by.as_ref()
     }
 
     /// Whether it has ended, according to its person, who said when.

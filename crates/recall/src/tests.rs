@@ -41,6 +41,7 @@ pub(crate) fn row(id: &str, kind: DocKind, time: Timestamp, text: &str) -> Doc {
         valid_from: None,
         valid_until: None,
         supersedes: Vec::new(),
+        superseded_by: None,
         origin: Origin::User,
         role: is_turn.then_some(Role::User),
         speaker: is_turn.then(|| "Ann".to_owned()),
@@ -854,6 +855,7 @@ fn some_row() -> impl Strategy<Value = Doc> {
                         .filter(|_| !is_turn)
                         .map(|id| EntryId::new(id.as_str()))
                         .collect(),
+                    superseded_by: (seq == 2 && !is_turn).then(|| EntryId::new(source.as_str())),
                     sources: vec![MessageId::new(source)],
                     vector: vector.map(Arc::from),
                     speaker: is_turn.then(|| if session > 1 { "Ann" } else { "Bob" }.to_owned()),
@@ -991,11 +993,40 @@ proptest! {
     }
 
     #[test]
+    fn a_supersession_counts_the_same_whichever_entry_names_it(
+        texts in proptest::collection::vec((words(1..6), any::<bool>()), 2..7), text in words(1..6),
+        as_of in proptest::option::of(0..8i64),
+    ) {
+        let (early, late) = (|n: usize| format!("f{n}"), |n: usize| format!("m{n}"));
+        let of = |is_late: &dyn Fn(usize) -> bool| {
+            let rows = texts.iter().enumerate().flat_map(|(n, (text, _))| {
+                let at = day(i64::try_from(n).expect("few"));
+                let older = n.checked_sub(1).filter(|old| !is_late(*old));
+                let newer = Some(n + 1).filter(|new| *new < texts.len() && is_late(n));
+                let told = Doc {
+                    supersedes: older.map(|old| EntryId::new(early(old))).into_iter().collect(),
+                    superseded_by: newer.map(|new| EntryId::new(early(new))),
+                    sources: vec![MessageId::new(late(n))],
+                    ..fact(&early(n), at, text)
+                };
+                [told, turn(&late(n), &format!("s{n}"), at, "Ann", text)]
+            });
+            let found = Ask { as_of: as_of.map(day), ..ask(&text) }.of(&corpus(rows));
+            let line = |hit: &Hit| (hit.doc.key.id.clone(), hit.score, hit.superseded_by.clone(), hit.later.clone());
+            (
+                found.memories.iter().map(line).collect::<Vec<_>>(),
+                found.messages.iter().map(line).collect::<Vec<_>>(),
+            )
+        };
+        prop_assert_eq!(of(&|n| texts[n].1), of(&|_| false));
+    }
+
+    #[test]
     fn a_question_with_only_a_time_puts_rows_of_that_time_first(
         docs in rows(30), open in open_question(), method in method(),
         vector in proptest::array::uniform4(-1.0f32..1.0),
     ) {
-        let childless = docs.into_iter().map(|doc| Doc { parent: None, supersedes: Vec::new(), ..doc });
+        let childless = docs.into_iter().map(|doc| Doc { parent: None, supersedes: Vec::new(), superseded_by: None, ..doc });
         let corpus = corpus(childless);
         let found = Ask { method, vector: Some(&vector), ..ask(&open) }.of(&corpus);
         let (from, to) = found.span.expect("a time");

@@ -40,15 +40,14 @@ pub(crate) struct ValidityLink {
 impl Links {
     pub(crate) fn of(corpus: &Corpus) -> Self {
         let mut pairs: Vec<(Slot, Slot)> = Vec::new();
-        for new in corpus.successors() {
-            let row = corpus.row(*new);
-            let olds = row.supersedes().iter();
-            let olds = olds.filter_map(|id| corpus.find(id.as_str()));
-            pairs.extend(
-                olds.filter(|(_, old)| age(old) < age(row))
-                    .map(|(old, _)| (old, *new)),
-            );
+        for slot in corpus.linked() {
+            let row = corpus.row(*slot);
+            let find = |id: &EntryId| Some(corpus.find(id.as_str())?.0);
+            let olds = row.supersedes().iter().filter_map(find);
+            pairs.extend(olds.map(|old| (old, *slot)));
+            pairs.extend(row.superseded_by().and_then(find).map(|new| (*slot, new)));
         }
+        pairs.retain(|(old, new)| age(corpus.row(*old)) < age(corpus.row(*new)));
         pairs.sort_unstable_by_key(|(old, new)| (age(corpus.row(*old)), age(corpus.row(*new))));
         pairs.dedup();
         let mut turns = Vec::new();
@@ -99,9 +98,9 @@ impl Links {
 #[derive(Debug)]
 pub(crate) struct Validity<'a> {
     pub(crate) links: &'a Links,
-    /// For each superseded entry its newest successor; by age of the older entry.
-    newest: Vec<&'a ValidityLink>,
-    /// By slot, the place in `newest`, and whether the entry no longer holds.
+    /// For each superseded entry its first successor; by age of the older entry.
+    first: Vec<&'a ValidityLink>,
+    /// By slot, the place in `first`, and whether the entry no longer holds.
     state: Vec<(u32, bool)>,
 }
 
@@ -122,25 +121,25 @@ impl<'a> Validity<'a> {
         }
         let counts = |link: &&ValidityLink| corpus.is_visible(link.new, as_of) && link.begin <= now;
         let of_one = links.links.chunk_by(|one, next| one.old == next.old);
-        let newest: Vec<&ValidityLink> = of_one.filter_map(|of_one| of_one.iter().rfind(counts)).collect();
-        for (at, link) in (0..).zip(&newest) {
+        let first: Vec<&ValidityLink> = of_one.filter_map(|of_one| of_one.iter().find(counts)).collect();
+        for (at, link) in (0..).zip(&first) {
             let (since, until) = link.held;
             let end = until.map_or(link.begin, |until| until.min(link.begin));
             state[link.old as usize] = (at, is_over(since, end));
         }
-        Self { links, newest, state }
+        Self { links, first, state }
     }
 
     /// Superseded entries that no longer hold, with their successors, oldest first.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = &ValidityLink> {
-        let newest = self.newest.iter().copied();
-        newest.filter(|link| self.is_over(link.old))
+        let first = self.first.iter().copied();
+        first.filter(|link| self.is_over(link.old))
     }
 
     /// The last successor of an entry.
     pub(crate) fn superseded_by(&self, corpus: &Corpus, slot: Slot) -> Option<EntryId> {
         let newer = |slot: Slot| {
-            self.newest
+            self.first
                 .get(self.state[slot as usize].0 as usize)
                 .map(|link| link.new)
         };

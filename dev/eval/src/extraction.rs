@@ -136,7 +136,7 @@ fn current(facts: &[Fact]) -> Vec<&str> {
             standing.remove(old);
         }
         let id = EntryId::new(format!("af_{number:04}"));
-        if relations.valid_until.is_none() {
+        if relations.superseded_by.is_none() {
             standing.insert(id.clone(), &fact.text);
         }
         known.insert(id, statement, relations.supersedes);

@@ -326,12 +326,13 @@ fn tell(case: &Case, cell: &Cell, known: &mut KnownFacts, docs: &mut Vec<Doc>) {
     for fact in extract::facts(cell, &zone) {
         let id = EntryId::new(format!("af{}", docs.len()));
         let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
-        let supersedes = known.supersession(&statement, |_| Counts::Yes).supersedes;
-        known.insert(id.clone(), statement, supersedes.clone());
+        let relations = known.supersession(&statement, |_| Counts::Yes);
+        known.insert(id.clone(), statement, relations.supersedes.clone());
         docs.push(Doc {
             parent: parent.clone(),
             valid_from: fact.valid_from,
-            supersedes,
+            supersedes: relations.supersedes,
+            superseded_by: relations.superseded_by.map(|(_, id)| id),
             sources: fact.sources.clone(),
             ..entry(id.as_str(), EntryKind::Fact, fact.said_at, fact.text.clone())
         });

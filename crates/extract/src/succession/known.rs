@@ -47,8 +47,9 @@ impl Statement {
 pub struct Supersession {
     /// The known facts that it supersedes, in order of id.
     pub supersedes: Vec<EntryId>,
-    /// Its end, if a known later fact already supersedes it: an imported fact can be older than known ones.
-    pub valid_until: Option<Timestamp>,
+    /// The first known later fact that supersedes it, with the begin of that fact's validity: an imported fact can be
+    /// older than known ones.
+    pub superseded_by: Option<(Timestamp, EntryId)>,
 }
 
 impl Supersession {
@@ -57,8 +58,8 @@ impl Supersession {
     pub fn with(mut self, other: Self) -> Self {
         self.supersedes.extend(other.supersedes);
         self.supersedes.sort();
-        let ends = [self.valid_until, other.valid_until];
-        self.valid_until = ends.into_iter().flatten().min();
+        let later = [self.superseded_by, other.superseded_by];
+        self.superseded_by = later.into_iter().flatten().min();
         self
     }
 }
@@ -98,6 +99,8 @@ struct KnownStatement {
 pub struct KnownFacts {
     /// By number; none where a fact was removed.
     facts: Vec<Option<KnownStatement>>,
+    /// Numbers of removed facts.
+    free: Vec<Number>,
     numbers: HashMap<EntryId, Number>,
     by_term: HashMap<WordStem, Vec<Number>>,
     by_thing: HashMap<Thing, Vec<Number>>,
@@ -111,7 +114,10 @@ impl KnownFacts {
     /// Inserts a fact, and replaces one with the same id.
     pub fn insert(&mut self, id: EntryId, statement: Statement, supersedes: Vec<EntryId>) {
         self.remove(&id);
-        let number = Number::try_from(self.facts.len()).expect("fewer than 2^32 facts");
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.facts.push(None);
+            Number::try_from(self.facts.len() - 1).expect("fewer than 2^32 facts")
+        });
         for term in statement.wording.terms() {
             self.by_term.entry(*term).or_default().push(number);
         }
@@ -123,11 +129,11 @@ impl KnownFacts {
             self.superseded.entry(old.clone()).or_default().push(number);
         }
         self.numbers.insert(id.clone(), number);
-        self.facts.push(Some(KnownStatement {
+        self.facts[number as usize] = Some(KnownStatement {
             id,
             statement,
             supersedes: supersedes.into(),
-        }));
+        });
     }
 
     /// Stores a person's answer about the statement with that id and mark. A withdrawn statement is
@@ -171,6 +177,7 @@ impl KnownFacts {
         for old in &*known.supersedes {
             take_out(&mut self.superseded, old, number);
         }
+        self.free.push(number);
     }
 
     /// Number of facts.
@@ -193,7 +200,8 @@ impl KnownFacts {
             .into_iter()
             .filter_map(|term| self.by_term.get(term))
             .flatten();
-        let known = near.filter_map(|number| self.holding(*number, &counts));
+        let known = near.filter_map(|number| self.counted(*number, &counts));
+        let known = known.filter(|known| self.is_holding(known, &counts, Timestamp::from_millis(i64::MAX)));
         let same: BTreeSet<Timestamp> = known
             .filter(|known| known.statement.wording.says(&new.wording))
             .map(|known| known.statement.said_at)
@@ -218,28 +226,36 @@ impl KnownFacts {
             .flatten()
             .copied()
             .collect();
-        let near = || near.iter().filter_map(|number| self.holding(*number, &counts));
+        let near = || near.iter().filter_map(|number| self.counted(*number, &counts));
         let mut supersedes: Vec<EntryId> = near()
-            .filter(|known| new.takes_over(&known.statement))
+            .filter(|known| self.is_holding(known, &counts, new.said_at) && new.takes_over(&known.statement))
             .map(|known| known.id.clone())
             .collect();
         supersedes.sort();
         let later = near().filter(|known| known.statement.takes_over(new));
-        let valid_until = later.map(|known| known.statement.since).min();
+        let superseded_by = later.map(|known| (known.statement.since, known.id.clone())).min();
         Supersession {
             supersedes,
-            valid_until,
+            superseded_by,
         }
     }
 
-    fn holding(&self, number: Number, counts: &impl Fn(&EntryId) -> Counts) -> Option<&KnownStatement> {
-        let fact = |number: Number| self.facts[number as usize].as_ref();
-        let known = fact(number).filter(|known| !self.answered.contains_key(&known.id))?;
+    fn counted(&self, number: Number, counts: &impl Fn(&EntryId) -> Counts) -> Option<&KnownStatement> {
+        let known = self.facts[number as usize].as_ref()?;
+        (counts(&known.id) != Counts::No && !self.answered.contains_key(&known.id)).then_some(known)
+    }
+
+    /// Whether no fact that was said until then superseded it.
+    fn is_holding(
+        &self,
+        known: &KnownStatement,
+        counts: &impl Fn(&EntryId) -> Counts,
+        until: Timestamp,
+    ) -> bool {
         let by = self.superseded.get(&known.id).into_iter().flatten();
-        let is_replaced = by
-            .filter_map(|number| fact(*number))
-            .any(|by| counts(&by.id) != Counts::No);
-        (counts(&known.id) == Counts::Yes && !is_replaced).then_some(known)
+        let mut by = by.filter_map(|number| self.facts[*number as usize].as_ref());
+        counts(&known.id) == Counts::Yes
+            && !by.any(|by| counts(&by.id) != Counts::No && by.statement.said_at <= until)
     }
 }
 

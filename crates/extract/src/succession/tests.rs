@@ -102,8 +102,8 @@ fn only_an_earlier_statement_is_superseded() {
     assert_eq!(older("2024-01-10T10:00:00Z"), Supersession::default());
     let later = older("2024-01-11T10:00:00Z");
     assert_eq!(
-        (later.supersedes.len(), later.valid_until),
-        (0, Some(at("2024-01-11T10:00:00Z")))
+        (later.supersedes.len(), later.superseded_by),
+        (0, Some((at("2024-01-11T10:00:00Z"), EntryId::new("af_0"))))
     );
 }
 
@@ -174,7 +174,10 @@ fn the_index_finds_the_same_relations_as_a_comparison_with_each_fact() {
                 .iter()
                 .flat_map(|standing| standing.supersedes.clone())
                 .collect(),
-            valid_until: each.iter().filter_map(|standing| standing.valid_until).min(),
+            superseded_by: each
+                .iter()
+                .filter_map(|standing| standing.superseded_by.clone())
+                .min(),
         };
         seen += usize::from(standing != Supersession::default());
         assert_eq!(together.supersession(new, |_| Counts::Yes), standing, "{new:?}");
@@ -201,6 +204,36 @@ proptest! {
         prop_assert_eq!(known.repeats(&new, |_| Counts::Yes), expected);
         known.insert(EntryId::new("af_x"), Statement::new(&text, when, None), Vec::new());
         prop_assert_eq!(known.repeats(&new, |_| Counts::Yes), expected || is_duplicate(&text, &near));
+    }
+}
+
+proptest! {
+    #[test]
+    fn changed_facts_have_the_relations_of_fresh_ones(
+        steps in prop::collection::vec((0..6usize, prop::option::of(0..40usize), prop::option::of(0..6usize)), 1..40),
+    ) {
+        let facts = some_facts();
+        let id = |n: usize| EntryId::new(format!("af_{n}"));
+        let mut lived = KnownFacts::default();
+        let mut last = std::collections::BTreeMap::new();
+        for (n, fact, old) in steps {
+            lived.remove(&id(n));
+            last.remove(&n);
+            if let Some(fact) = fact {
+                let supersedes = Vec::from_iter(old.map(id));
+                lived.insert(id(n), facts[fact].clone(), supersedes.clone());
+                last.insert(n, (facts[fact].clone(), supersedes));
+            }
+        }
+        let mut fresh = KnownFacts::default();
+        for (n, (fact, supersedes)) in last {
+            fresh.insert(id(n), fact, supersedes);
+        }
+        prop_assert_eq!(lived.len(), fresh.len());
+        for new in &facts {
+            prop_assert_eq!(lived.supersession(new, |_| Counts::Yes), fresh.supersession(new, |_| Counts::Yes));
+            prop_assert_eq!(lived.repeats(new, |_| Counts::Yes), fresh.repeats(new, |_| Counts::Yes));
+        }
     }
 }
 
@@ -250,8 +283,8 @@ fn a_superseded_fact_holds_again_without_its_successor() {
     assert!(!known.repeats(&again, |id| all_but(id, &berlin)));
     let oslo = lives("Oslo", "2023-12-01T00:00:00Z");
     assert_eq!(
-        known.supersession(&oslo, |_| Counts::Yes).valid_until,
-        Some(when("2024-01-31T20:00:00Z"))
+        known.supersession(&oslo, |_| Counts::Yes).superseded_by,
+        Some((when("2024-01-31T20:00:00Z"), berlin.clone()))
     );
     known.remove(&berlin);
     assert_eq!(

@@ -143,6 +143,7 @@ pub struct MemoryLine {
     pub valid_until: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
+    pub superseded_by: Option<String>,
     pub origin: String,
     pub author: Option<String>,
     pub parent: Option<ParentLine>,
@@ -214,6 +215,7 @@ impl MemoryLine {
             valid_from: entry.valid_from.map(time),
             valid_until: entry.valid_until.map(time),
             supersedes: entry.supersedes.iter().map(|id| id.as_str().to_owned()).collect(),
+            superseded_by: entry.superseded_by.as_ref().map(|id| id.as_str().to_owned()),
             origin: entry.origin.as_str().to_owned(),
             author: entry.author.clone(),
             parent: entry.parent.as_ref().map(|parent| ParentLine {
@@ -259,6 +261,7 @@ impl MemoryLine {
             valid_from: instant("valid_from", self.valid_from)?,
             valid_until: instant("valid_until", self.valid_until)?,
             supersedes: self.supersedes.into_iter().map(EntryId::new).collect(),
+            superseded_by: self.superseded_by.map(EntryId::new),
             origin: Origin::parse(&self.origin).ok_or_else(|| wrong("origin"))?,
             parent: self.parent.map(named).transpose()?,
             sources: self.sources.into_iter().map(MessageId::new).collect(),

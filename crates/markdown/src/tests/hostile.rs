@@ -131,6 +131,7 @@ pub(super) fn entry() -> BoxedStrategy<Entry> {
         vec(id(), 0..3),
         vec(sender(), 0..3),
         vec(id(), 0..3),
+        option::of(id()),
     );
     let said = (text(), text(), text(), vec(turn(), 0..4));
     let session = option::of(prop_oneof![Just("s1".to_owned()), text()]);
@@ -145,6 +146,7 @@ pub(super) fn entry() -> BoxedStrategy<Entry> {
             valid_from: times.1,
             valid_until: times.2,
             supersedes: ids.0.into_iter().map(EntryId::new).collect(),
+            superseded_by: ids.4.map(EntryId::new),
             origin: made.0,
             author: made.1,
             parent: made.2,

@@ -193,6 +193,7 @@ fn a_digest_depends_on_every_field() {
         |e| e.valid_from = Some(e.time),
         |e| e.valid_until = Some(e.time),
         |e| e.supersedes = vec![model::EntryId::new("ep_0")],
+        |e| e.superseded_by = Some(model::EntryId::new("ep_0")),
         |e| e.origin = model::Origin::Hand,
         |e| e.author = Some(String::new()),
         |e| {

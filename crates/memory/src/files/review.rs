@@ -309,7 +309,7 @@ impl Judged {
         let is = match self.verdict {
             Verdict::Keep => {
                 entry.labels.push(CONFIRMED.to_owned());
-                entry.valid_until = None;
+                (entry.valid_until, entry.superseded_by) = (None, None);
                 return;
             }
             Verdict::Ended => {

@@ -3,7 +3,7 @@
 //! Owns: filter, order, page. Never: ranking.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use futures::future::try_join_all;
@@ -157,12 +157,16 @@ pub(crate) fn scenes(rows: &[Arc<Doc>]) -> BTreeSet<SessionId> {
 
 /// The entry that superseded each superseded one; the latest, if there are several.
 pub(crate) fn superseders(rows: &[Arc<Doc>]) -> BTreeMap<String, EntryId> {
-    let mut rows: Vec<&Arc<Doc>> = rows.iter().filter(|doc| !doc.supersedes.is_empty()).collect();
-    rows.sort_by_key(|doc| order(doc));
-    let pairs = rows.into_iter().flat_map(|doc| {
-        doc.supersedes
-            .iter()
-            .map(|old| (old.as_str().to_owned(), EntryId::new(doc.key.id.clone())))
+    let by_id: HashMap<&str, &Arc<Doc>> = rows.iter().map(|doc| (&*doc.key.id, doc)).collect();
+    let named = rows.iter().flat_map(|doc| {
+        let newer = doc.superseded_by.as_ref();
+        let newer = newer.and_then(|id| by_id.get(id.as_str()).copied());
+        let newer = newer.filter(|newer| !newer.is_withdrawn());
+        let olds = doc.supersedes.iter().map(move |old| (doc, old.as_str()));
+        olds.chain(newer.map(|newer| (newer, &*doc.key.id)))
     });
-    pairs.collect()
+    let mut pairs: Vec<(&Arc<Doc>, &str)> = named.collect();
+    pairs.sort_by_key(|(newer, _)| order(newer));
+    let owned = |(newer, old): (&Arc<Doc>, &str)| (old.to_owned(), EntryId::new(newer.key.id.clone()));
+    pairs.into_iter().map(owned).collect()
 }

@@ -222,7 +222,7 @@ impl CellContent {
             news.replaced.extend(standing.supersedes.iter().cloned());
             let entry = self.fact_entry(cell, owner, n, fact, standing);
             let learnt = (entry.id.clone(), statement, entry.supersedes.clone());
-            match entry.valid_until {
+            match entry.superseded_by {
                 None => news.facts.insert(learnt.0, learnt.1, learnt.2),
                 Some(_) => ended.push(learnt),
             }
@@ -324,8 +324,8 @@ impl CellContent {
         Entry {
             session: Some(cell.session.session.clone()),
             valid_from: fact.valid_from,
-            valid_until: standing.valid_until,
             supersedes: standing.supersedes,
+            superseded_by: standing.superseded_by.map(|(_, id)| id),
             author: Some(self.author_of(n)),
             parent: Some(Parent::new(ParentKind::Episode, episode.as_str())),
             sources: fact.sources.clone(),

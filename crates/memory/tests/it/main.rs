@@ -19,6 +19,7 @@ mod indexing;
 mod jobs;
 mod library;
 mod models;
+mod orders;
 mod pages;
 mod panics;
 mod paper;

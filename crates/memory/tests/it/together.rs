@@ -34,7 +34,9 @@ pub(crate) fn entry_lines(stage: &Stage) -> Vec<String> {
         let replaced: Vec<&str> = entry.supersedes.iter().map(|id| texts[id]).collect();
         format!(
             "{:?} {} until {:?} in place of {replaced:?}",
-            entry.kind, entry.body, entry.valid_until
+            entry.kind,
+            entry.body,
+            entry.superseded_by.as_ref().map(|id| texts[id])
         )
     };
     entries.iter().map(|(_, entry)| line(entry)).collect()

@@ -27,6 +27,7 @@ pub fn fact(owner: &str, id: &str, date: &str, subject: &str) -> Entry {
         valid_from: None,
         valid_until: None,
         supersedes: Vec::new(),
+        superseded_by: None,
         origin: Origin::User,
         author: Some("rules/1".to_owned()),
         parent: None,

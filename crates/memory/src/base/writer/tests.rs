@@ -28,6 +28,7 @@ fn doc(n: u8, text: u8) -> Doc {
         valid_from: None,
         valid_until: None,
         supersedes: Vec::new(),
+        superseded_by: None,
         origin: model::Origin::User,
         role: None,
         speaker: None,

@@ -220,6 +220,7 @@ fn version(doc: &Doc, path: &VaultPath) -> Doc {
     Doc {
         key: key(doc, &version_id(path, &doc.key.id)),
         supersedes: Vec::new(),
+        superseded_by: None,
         labels,
         ..doc.clone()
     }
