@@ -15,8 +15,13 @@ pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
         known.answer(id, mark.to_owned(), answered_at(doc), Answered::Withdrawn);
         return;
     }
-    let statement = Statement::new(&doc.text, doc.time, doc.valid_from);
-    known.insert(id.clone(), statement, doc.supersedes.clone());
+    let statement = Statement::new(&doc.text, doc.time);
+    known.insert(
+        id.clone(),
+        statement,
+        doc.supersedes.clone(),
+        doc.superseded_by.clone(),
+    );
     if doc.is_ended() {
         known.answer(id, mark(&doc.text), answered_at(doc), Answered::Ended);
     }

@@ -138,10 +138,11 @@ fn supporting<'a>(owned: &[&'a FiledEntry]) -> BTreeSet<&'a MessageId> {
     first.flat_map(|filed| &filed.entry.sources).collect()
 }
 
-/// Superseded memories, each with the latest memory that superseded it and that memory's time.
+/// Superseded memories, each with the first memory that superseded it and that memory's time.
 fn superseded<'a>(owned: &[&'a FiledEntry]) -> BTreeMap<&'a EntryId, (Timestamp, &'a EntryId)> {
     let times: BTreeMap<_, _> = owned
         .iter()
+        .filter(|filed| !has_label(&filed.entry, &[WRONG, SCENE]))
         .map(|filed| (&filed.entry.id, filed.entry.time))
         .collect();
     let mut superseded = BTreeMap::new();
@@ -152,8 +153,8 @@ fn superseded<'a>(owned: &[&'a FiledEntry]) -> BTreeMap<&'a EntryId, (Timestamp,
             .as_ref()
             .and_then(|id| Some((*times.get(id)?, id)));
         for (old, by) in olds.chain(newer.map(|by| (&entry.id, by))) {
-            let latest = superseded.entry(old).or_insert(by);
-            *latest = by.max(*latest);
+            let first = superseded.entry(old).or_insert(by);
+            *first = by.min(*first);
         }
     }
     superseded

@@ -294,9 +294,10 @@ impl Row {
             .iter()
             .map(|old| id(old.as_str()))
             .sum::<usize>();
+        let newer = self.superseded_by().map_or(0, |newer| id(newer.as_str()));
         let standing = self.standing.as_ref().map_or(0, |_| allocated::<Standing>(1));
         let lists = allocated::<MessageId>(sources) + allocated::<EntryId>(self.supersedes().len());
-        allocated::<u8>(self.record.len()) + id(&self.id) + standing + lists + superseded
+        allocated::<u8>(self.record.len()) + id(&self.id) + standing + lists + superseded + newer
     }
 }
 

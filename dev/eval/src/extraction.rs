@@ -127,7 +127,7 @@ fn current(facts: &[Fact]) -> Vec<&str> {
     let mut known = KnownFacts::default();
     let mut standing: BTreeMap<EntryId, &str> = BTreeMap::new();
     for (number, fact) in facts.iter().enumerate() {
-        let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
+        let statement = Statement::new(&fact.text, fact.said_at);
         if known.repeats(&statement, |_| Counts::Yes) {
             continue;
         }
@@ -136,10 +136,11 @@ fn current(facts: &[Fact]) -> Vec<&str> {
             standing.remove(old);
         }
         let id = EntryId::new(format!("af_{number:04}"));
-        if relations.superseded_by.is_none() {
+        let superseded_by = relations.superseded_by.map(|(_, id)| id);
+        if superseded_by.is_none() {
             standing.insert(id.clone(), &fact.text);
         }
-        known.insert(id, statement, relations.supersedes);
+        known.insert(id, statement, relations.supersedes, superseded_by);
     }
     standing.into_values().collect()
 }

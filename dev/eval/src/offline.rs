@@ -325,14 +325,16 @@ fn tell(case: &Case, cell: &Cell, known: &mut KnownFacts, docs: &mut Vec<Doc>) {
     });
     for fact in extract::facts(cell, &zone) {
         let id = EntryId::new(format!("af{}", docs.len()));
-        let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
+        let statement = Statement::new(&fact.text, fact.said_at);
         let relations = known.supersession(&statement, |_| Counts::Yes);
-        known.insert(id.clone(), statement, relations.supersedes.clone());
+        let superseded_by = relations.superseded_by.map(|(_, id)| id);
+        let supersedes = relations.supersedes;
+        known.insert(id.clone(), statement, supersedes.clone(), superseded_by.clone());
         docs.push(Doc {
             parent: parent.clone(),
             valid_from: fact.valid_from,
-            supersedes: relations.supersedes,
-            superseded_by: relations.superseded_by.map(|(_, id)| id),
+            supersedes,
+            superseded_by,
             sources: fact.sources.clone(),
             ..entry(id.as_str(), EntryKind::Fact, fact.said_at, fact.text.clone())
         });

@@ -15,18 +15,16 @@ use super::wording::{WordStem, Wording, mark};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
     said_at: Timestamp,
-    since: Timestamp,
     wording: Wording,
     /// Boxed, since few facts have one.
     owned: Option<Box<Owned>>,
 }
 
 impl Statement {
-    /// Parses a fact: the time of its message, and the begin of its validity if it has one.
-    pub fn new(text: &str, said_at: Timestamp, valid_from: Option<Timestamp>) -> Self {
+    /// Parses a fact that was said at this time.
+    pub fn new(text: &str, said_at: Timestamp) -> Self {
         Self {
             said_at,
-            since: valid_from.unwrap_or(said_at),
             wording: Wording::of(text),
             owned: Owned::read(text).map(Box::new),
         }
@@ -47,8 +45,7 @@ impl Statement {
 pub struct Supersession {
     /// The known facts that it supersedes, in order of id.
     pub supersedes: Vec<EntryId>,
-    /// The first known later fact that supersedes it, with the begin of that fact's validity: an imported fact can be
-    /// older than known ones.
+    /// The first known later fact that supersedes it, and when that was said: an imported fact can be older than known ones.
     pub superseded_by: Option<(Timestamp, EntryId)>,
 }
 
@@ -92,6 +89,7 @@ struct KnownStatement {
     id: EntryId,
     statement: Statement,
     supersedes: Box<[EntryId]>,
+    superseded_by: Option<EntryId>,
 }
 
 /// An owner's facts. A superseded fact is kept, but no longer repeated or replaced.
@@ -112,7 +110,13 @@ pub struct KnownFacts {
 
 impl KnownFacts {
     /// Inserts a fact, and replaces one with the same id.
-    pub fn insert(&mut self, id: EntryId, statement: Statement, supersedes: Vec<EntryId>) {
+    pub fn insert(
+        &mut self,
+        id: EntryId,
+        statement: Statement,
+        supersedes: Vec<EntryId>,
+        superseded_by: Option<EntryId>,
+    ) {
         self.remove(&id);
         let number = self.free.pop().unwrap_or_else(|| {
             self.facts.push(None);
@@ -133,6 +137,7 @@ impl KnownFacts {
             id,
             statement,
             supersedes: supersedes.into(),
+            superseded_by,
         });
     }
 
@@ -201,7 +206,7 @@ impl KnownFacts {
             .filter_map(|term| self.by_term.get(term))
             .flatten();
         let known = near.filter_map(|number| self.counted(*number, &counts));
-        let known = known.filter(|known| self.is_holding(known, &counts, Timestamp::from_millis(i64::MAX)));
+        let known = known.filter(|known| self.is_holding(known, &counts, new.said_at));
         let same: BTreeSet<Timestamp> = known
             .filter(|known| known.statement.wording.says(&new.wording))
             .map(|known| known.statement.said_at)
@@ -233,7 +238,9 @@ impl KnownFacts {
             .collect();
         supersedes.sort();
         let later = near().filter(|known| known.statement.takes_over(new));
-        let superseded_by = later.map(|known| (known.statement.since, known.id.clone())).min();
+        let superseded_by = later
+            .map(|known| (known.statement.said_at, known.id.clone()))
+            .min();
         Supersession {
             supersedes,
             superseded_by,
@@ -242,19 +249,21 @@ impl KnownFacts {
 
     fn counted(&self, number: Number, counts: &impl Fn(&EntryId) -> Counts) -> Option<&KnownStatement> {
         let known = self.facts[number as usize].as_ref()?;
-        (counts(&known.id) != Counts::No && !self.answered.contains_key(&known.id)).then_some(known)
+        (counts(&known.id) != Counts::No).then_some(known)
     }
 
-    /// Whether no fact that was said until then superseded it.
+    /// Whether it had not ended then: neither by its person's answer nor by a fact that was said until then.
     fn is_holding(
         &self,
         known: &KnownStatement,
         counts: &impl Fn(&EntryId) -> Counts,
         until: Timestamp,
     ) -> bool {
-        let by = self.superseded.get(&known.id).into_iter().flatten();
+        let named = known.superseded_by.as_ref().and_then(|id| self.numbers.get(id));
+        let by = self.superseded.get(&known.id).into_iter().flatten().chain(named);
         let mut by = by.filter_map(|number| self.facts[*number as usize].as_ref());
         counts(&known.id) == Counts::Yes
+            && !self.answered.contains_key(&known.id)
             && !by.any(|by| counts(&by.id) != Counts::No && by.statement.said_at <= until)
     }
 }

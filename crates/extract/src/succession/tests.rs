@@ -7,7 +7,7 @@ use super::{Counts, KnownFacts, Statement, Supersession, is_duplicate};
 use crate::tests::at;
 
 fn statement(text: &str, day: &str) -> Statement {
-    Statement::new(text, at(day), None)
+    Statement::new(text, at(day))
 }
 
 /// Whether the newer of two facts supersedes the older one.
@@ -17,6 +17,7 @@ fn replaced(older: &str, newer: &str) -> bool {
         EntryId::new("af_0"),
         statement(older, "2024-01-10T10:00:00Z"),
         Vec::new(),
+        None,
     );
     let standing = known.supersession(&statement(newer, "2024-06-20T10:00:00Z"), |_| Counts::Yes);
     !standing.supersedes.is_empty()
@@ -95,6 +96,7 @@ fn only_an_earlier_statement_is_superseded() {
             EntryId::new("af_0"),
             statement("My rent is now $800.", day),
             Vec::new(),
+            None,
         );
         known.supersession(&new, |_| Counts::Yes)
     };
@@ -155,13 +157,13 @@ fn the_index_finds_the_same_relations_as_a_comparison_with_each_fact() {
         .enumerate()
         .map(|(n, fact)| {
             let mut known = KnownFacts::default();
-            known.insert(id(n), fact.clone(), Vec::new());
+            known.insert(id(n), fact.clone(), Vec::new(), None);
             known
         })
         .collect();
     let mut together = KnownFacts::default();
     for (n, fact) in facts.iter().enumerate() {
-        together.insert(id(n), fact.clone(), Vec::new());
+        together.insert(id(n), fact.clone(), Vec::new(), None);
     }
     let mut seen = 0;
     for new in &facts {
@@ -196,13 +198,13 @@ proptest! {
         let text = words.join(" ");
         let mut known = KnownFacts::default();
         for (n, other) in many.iter().enumerate() {
-            known.insert(EntryId::new(format!("af_{n}")), Statement::new(&other.join(" "), when, None), Vec::new());
+            known.insert(EntryId::new(format!("af_{n}")), Statement::new(&other.join(" "), when), Vec::new(), None);
         }
         let near = format!("{text} {extra}");
-        let new = Statement::new(&near, when, None);
+        let new = Statement::new(&near, when);
         let expected = many.iter().any(|other| is_duplicate(&other.join(" "), &near));
         prop_assert_eq!(known.repeats(&new, |_| Counts::Yes), expected);
-        known.insert(EntryId::new("af_x"), Statement::new(&text, when, None), Vec::new());
+        known.insert(EntryId::new("af_x"), Statement::new(&text, when), Vec::new(), None);
         prop_assert_eq!(known.repeats(&new, |_| Counts::Yes), expected || is_duplicate(&text, &near));
     }
 }
@@ -210,24 +212,24 @@ proptest! {
 proptest! {
     #[test]
     fn changed_facts_have_the_relations_of_fresh_ones(
-        steps in prop::collection::vec((0..6usize, prop::option::of(0..40usize), prop::option::of(0..6usize)), 1..40),
+        steps in prop::collection::vec((0..6usize, prop::option::of(0..40usize), prop::option::of(0..6usize), prop::option::of(0..6usize)), 1..40),
     ) {
         let facts = some_facts();
         let id = |n: usize| EntryId::new(format!("af_{n}"));
         let mut lived = KnownFacts::default();
         let mut last = std::collections::BTreeMap::new();
-        for (n, fact, old) in steps {
+        for (n, fact, old, newer) in steps {
             lived.remove(&id(n));
             last.remove(&n);
             if let Some(fact) = fact {
-                let supersedes = Vec::from_iter(old.map(id));
-                lived.insert(id(n), facts[fact].clone(), supersedes.clone());
-                last.insert(n, (facts[fact].clone(), supersedes));
+                let links = (Vec::from_iter(old.map(id)), newer.map(id));
+                lived.insert(id(n), facts[fact].clone(), links.0.clone(), links.1.clone());
+                last.insert(n, (facts[fact].clone(), links));
             }
         }
         let mut fresh = KnownFacts::default();
-        for (n, (fact, supersedes)) in last {
-            fresh.insert(id(n), fact, supersedes);
+        for (n, (fact, (supersedes, superseded_by))) in last {
+            fresh.insert(id(n), fact, supersedes, superseded_by);
         }
         prop_assert_eq!(lived.len(), fresh.len());
         for new in &facts {
@@ -251,16 +253,18 @@ fn a_superseded_fact_holds_again_without_its_successor() {
     let mut known = KnownFacts::default();
     let (berlin, lisbon) = (EntryId::new("af_1"), EntryId::new("af_2"));
     let lives =
-        |place: &str, day: &str| Statement::new(&format!("Alice's home is now in {place}."), when(day), None);
+        |place: &str, day: &str| Statement::new(&format!("Alice's home is now in {place}."), when(day));
     known.insert(
         berlin.clone(),
         lives("Berlin", "2024-01-31T20:00:00Z"),
         Vec::new(),
+        None,
     );
     known.insert(
         lisbon.clone(),
         lives("Lisbon", "2024-02-01T00:00:00Z"),
         vec![berlin.clone()],
+        None,
     );
     let again = lives("Berlin", "2024-02-01T10:00:00Z");
     assert!(!known.repeats(&again, |_| Counts::Yes));
@@ -303,7 +307,12 @@ fn a_statement_repeated_on_another_day_is_kept_once_more() {
         ("af_2", "2024-01-02T10:00:00Z", "2024-05-01T10:00:00Z"),
     ] {
         assert!(!repeats(&known, day), "{day}");
-        known.insert(EntryId::new(id), statement("I live in Porto.", day), Vec::new());
+        known.insert(
+            EntryId::new(id),
+            statement("I live in Porto.", day),
+            Vec::new(),
+            None,
+        );
         assert!(repeats(&known, later), "{later}");
     }
 }

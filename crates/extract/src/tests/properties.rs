@@ -105,12 +105,12 @@ proptest! {
         let said = |text: &str, date: &str| facts(&cell(vec![message(1, "alice", text, at(date))]), &Zone::utc());
         let mut known = KnownFacts::default();
         for (n, fact) in said(&older, "2024-01-10T10:00:00Z").iter().enumerate() {
-            let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
-            known.insert(EntryId::new(format!("af_{n}")), statement, Vec::new());
+            let statement = Statement::new(&fact.text, fact.said_at);
+            known.insert(EntryId::new(format!("af_{n}")), statement, Vec::new(), None);
         }
         for fact in said(&newer, "2024-06-20T10:00:00Z") {
             prop_assert!(!fact.text.is_empty() && !fact.text.contains('\n'));
-            let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
+            let statement = Statement::new(&fact.text, fact.said_at);
             prop_assert!(known.supersession(&statement, |_| Counts::Yes).supersedes.len() <= known.len());
         }
         drop(episode(&cell(talk(&format!("alice: {older}\nbob: {newer}"))), &Zone::utc()));

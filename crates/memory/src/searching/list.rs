@@ -149,24 +149,33 @@ fn order(doc: &Arc<Doc>) -> (Timestamp, Arc<str>) {
     (doc.time, doc.key.id.clone())
 }
 
+/// Order by age; no two entries are equal.
+fn age(doc: &Doc) -> (Timestamp, Timestamp, &str) {
+    (doc.valid_from.unwrap_or(doc.time), doc.time, &doc.key.id)
+}
+
 /// The sessions that their person called scenes.
 pub(crate) fn scenes(rows: &[Arc<Doc>]) -> BTreeSet<SessionId> {
     let marks = rows.iter().filter(|doc| doc.is_scene());
     marks.filter_map(|doc| doc.session.clone()).collect()
 }
 
-/// The entry that superseded each superseded one; the latest, if there are several.
+/// The entry that superseded each superseded one; the first, if there are several.
 pub(crate) fn superseders(rows: &[Arc<Doc>]) -> BTreeMap<String, EntryId> {
     let by_id: HashMap<&str, &Arc<Doc>> = rows.iter().map(|doc| (&*doc.key.id, doc)).collect();
     let named = rows.iter().flat_map(|doc| {
         let newer = doc.superseded_by.as_ref();
         let newer = newer.and_then(|id| by_id.get(id.as_str()).copied());
         let newer = newer.filter(|newer| !newer.is_withdrawn());
-        let olds = doc.supersedes.iter().map(move |old| (doc, old.as_str()));
-        olds.chain(newer.map(|newer| (newer, &*doc.key.id)))
+        let olds = doc.supersedes.iter().filter_map(|old| by_id.get(old.as_str()));
+        let olds = olds.map(move |old| (doc, *old));
+        olds.chain(newer.map(|newer| (newer, doc)))
     });
-    let mut pairs: Vec<(&Arc<Doc>, &str)> = named.collect();
-    pairs.sort_by_key(|(newer, _)| order(newer));
-    let owned = |(newer, old): (&Arc<Doc>, &str)| (old.to_owned(), EntryId::new(newer.key.id.clone()));
-    pairs.into_iter().map(owned).collect()
+    let mut pairs: Vec<(&Arc<Doc>, &Arc<Doc>)> = named.filter(|(newer, old)| age(old) < age(newer)).collect();
+    pairs.sort_by_key(|(newer, _)| Reverse(age(newer)));
+    let ids = pairs
+        .into_iter()
+        .map(|(newer, old)| (&*old.key.id, &newer.key.id));
+    ids.map(|(old, newer)| (old.to_owned(), EntryId::new(newer.clone())))
+        .collect()
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use model::{Message, Owner, OwnerKind, Scope, Timestamp, Vector, Zone, warned};
+use model::{DocKey, Message, Owner, OwnerKind, Scope, Timestamp, Vector, Zone, warned};
 use ports::{CandidateQuery, EmbedPurpose};
 use recall::{Corpus, Cosines, Hit, Method, Query, RERANKED_MAX, Ranking, cut_to_tokens};
 
@@ -190,7 +190,12 @@ async fn rank_candidates(
     };
     // Reads the buffer first: messages that leave it are in the index already.
     let tail = base.parts.transcripts.tail(scope, owner).await?;
-    let docs = base.parts.index.candidates(&best).await?;
+    let mut docs = base.parts.index.candidates(&best).await?;
+    // What superseded a candidate need not share a word with the question.
+    let named = docs.iter().filter_map(|doc| doc.superseded_by.as_ref());
+    let missing = named.filter(|id| docs.iter().all(|doc| *doc.key.id != *id.as_str()));
+    let missing: Vec<DocKey> = missing.map(|id| DocKey::new(scope, owner, id.as_str())).collect();
+    docs.extend(base.parts.index.get(&missing).await?);
     let buffered = base.corpora.buffered_rows(owner, &tail).await;
     Ok(question.rank(&corpus_of(owner, docs, buffered)))
 }

@@ -3,7 +3,7 @@
 //! Owns: the shape, ids and provenance of derived entries, and the effect of a new fact on the known ones. Never:
 //! writing them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use extract::{
     Answer, AnswerPart, Answered, Counts, Fact, Interview, KnownFacts, Statement, Supersession, Tail,
@@ -131,6 +131,8 @@ fn answer_to(fact: &Fact, known: &KnownFacts) -> Option<(Timestamp, Answered)> {
 pub(crate) struct NewFacts {
     facts: KnownFacts,
     replaced: BTreeSet<EntryId>,
+    /// The facts among these that a later fact had superseded before they were written, and when that was said.
+    ended: BTreeMap<EntryId, Timestamp>,
     /// Id prefixes of facts that a failed attempt wrote for later segments.
     later: BTreeSet<String>,
 }
@@ -201,39 +203,41 @@ impl CellContent {
     ) -> Vec<Entry> {
         let prefix = ids::fact_prefix(&cell.id);
         let mut facts = Vec::new();
-        let mut ended = Vec::new();
         for (n, fact) in self.facts.iter().enumerate() {
             if let Some(answer) = answer_to(fact, known) {
                 facts.push(self.answered_entry(cell, owner, (n, fact), answer));
                 continue;
             }
-            let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
+            let statement = Statement::new(&fact.text, fact.said_at);
             let counts = |id: &EntryId| match () {
                 () if id.as_str().starts_with(&prefix) || news.is_later(id) => Counts::No,
                 () if news.replaced.contains(id) => Counts::Replaced,
                 () => Counts::Yes,
             };
-            if known.repeats(&statement, counts) || news.facts.repeats(&statement, |_| Counts::Yes) {
+            let counts_new = |id: &EntryId| match news.ended.get(id) {
+                Some(at) if *at <= fact.said_at => Counts::Replaced,
+                _ => Counts::Yes,
+            };
+            if known.repeats(&statement, counts) || news.facts.repeats(&statement, counts_new) {
                 continue;
             }
             let standing = known
                 .supersession(&statement, counts)
-                .with(news.facts.supersession(&statement, |_| Counts::Yes));
+                .with(news.facts.supersession(&statement, counts_new));
             news.replaced.extend(standing.supersedes.iter().cloned());
+            let ended = standing.superseded_by.as_ref().map(|(at, _)| *at);
             let entry = self.fact_entry(cell, owner, n, fact, standing);
-            let learnt = (entry.id.clone(), statement, entry.supersedes.clone());
-            match entry.superseded_by {
-                None => news.facts.insert(learnt.0, learnt.1, learnt.2),
-                Some(_) => ended.push(learnt),
-            }
+            news.ended.extend(ended.map(|at| (entry.id.clone(), at)));
+            news.facts.insert(
+                entry.id.clone(),
+                statement,
+                entry.supersedes.clone(),
+                entry.superseded_by.clone(),
+            );
             facts.push(entry);
         }
         if known.has_answers() {
             facts.extend(self.answered_doubts(cell, owner, known));
-        }
-        // A fact that had ended when it was said does not count for the rest of its segment, but for the next one.
-        for (id, statement, supersedes) in ended {
-            news.facts.insert(id, statement, supersedes);
         }
         facts
     }

@@ -66,7 +66,7 @@ struct Rows {
 }
 
 /// Estimated size of a prepared fact, in bytes.
-const FACT_BYTES: usize = 340;
+const FACT_BYTES: usize = 360;
 
 /// Messages that were accepted.
 #[derive(Debug)]
