@@ -3,7 +3,7 @@
 //! Owns: their order and form. Never: a lossy field, or what its holder has beside it (owner, words, vector).
 //!
 //! A number ends with a semicolon, a text follows its length in bytes, a field that may be missing begins with `+` or
-//! `-`. It is text and not bytes because the store compresses texts.
+//! `-`, and what superseded the row, if anything did, with `>`. It is text and not bytes because the store compresses texts.
 
 use std::collections::HashMap;
 use std::fmt::{Display, Write as _};
@@ -30,6 +30,11 @@ pub fn write(doc: &Doc) -> String {
     to.time(doc.time);
     to.option(doc.valid_from, Writer::time);
     to.option(doc.valid_until, Writer::time);
+    // Few rows have one, and rows of earlier versions none.
+    if let Some(id) = &doc.superseded_by {
+        to.0.push('>');
+        to.text(id.as_str());
+    }
     to.texts(doc.supersedes.iter().map(EntryId::as_str));
     to.text(doc.origin.as_str());
     to.option(doc.role, |to, role| to.text(role.as_str()));
@@ -46,10 +51,6 @@ pub fn write(doc: &Doc) -> String {
     to.text(&doc.subject);
     to.text(&doc.summary);
     to.text(&doc.text);
-    // Few rows have one, and rows of earlier versions end before it.
-    if let Some(id) = &doc.superseded_by {
-        to.text(id.as_str());
-    }
     to.0
 }
 
@@ -70,6 +71,13 @@ pub fn read<'a>(text: &'a str, scope: &Scope, owner: &Owner, seen: &mut Seen<'a>
         time: from.time()?,
         valid_from: from.option(RecordReader::time)?,
         valid_until: from.option(RecordReader::time)?,
+        superseded_by: match from.0.strip_prefix('>') {
+            Some(rest) => {
+                from.0 = rest;
+                Some(EntryId::new(from.text()?))
+            }
+            None => None,
+        },
         supersedes: from.texts(|id| Some(EntryId::new(id)))?,
         origin: Origin::parse(from.text()?)?,
         role: from.option(|from| Role::parse(from.text()?))?,
@@ -84,10 +92,6 @@ pub fn read<'a>(text: &'a str, scope: &Scope, owner: &Owner, seen: &mut Seen<'a>
         subject: from.text()?.to_owned(),
         summary: from.text()?.to_owned(),
         text: from.text()?.to_owned(),
-        superseded_by: match from.0 {
-            "" => None,
-            _ => Some(EntryId::new(from.text()?)),
-        },
         key: DocKey {
             scope: scope.clone(),
             owner: owner.clone(),
