@@ -25,7 +25,7 @@ async fn history(seed: u64) {
         match random.below(11) {
             10 => real.erase().await.expect("erases"),
             0 => real = open(root.path()),
-            1 => drop(real.maintain().await.expect("maintains")),
+            1 => real.maintain().await.expect("maintains"),
             2 => {
                 let rows = fake.rows();
                 let mut stage = real.stage(&embedder()).await.expect("stages");

@@ -116,10 +116,12 @@ async fn listed(engine: &Engine) -> Vec<(String, bool)> {
 
 #[tokio::test]
 async fn a_statement_that_was_denied_and_is_said_again_holds() {
-    let early: [(i64, &[&str]); 2] = [(0, &["I eat meat."]), (1, &["I eat meat!"])];
-    let [one, two] = early;
-    let (denied, again): ((i64, &[&str]), (i64, &[&str])) =
-        ((20, &["I don't eat meat."]), (40, &["I eat meat"]));
+    let [one, two, denied, again]: [(i64, &[&str]); 4] = [
+        (0, &["I eat meat."]),
+        (1, &["I eat meat!"]),
+        (20, &["I don't eat meat."]),
+        (40, &["I eat meat"]),
+    ];
     let in_order = facts(&[one, two, denied, again]).await;
     assert_eq!(
         in_order.iter().filter(|(_, holds)| *holds).count(),

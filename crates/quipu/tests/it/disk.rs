@@ -24,6 +24,11 @@ const LOOKS: usize = 1_200;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// Runs the check with a root on a small disk.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test starts itself again, and is told so"
+)]
+#[expect(clippy::print_stderr, reason = "a test that checks nothing says so")]
 fn on_a_small_disk(test: &str, check: impl FnOnce(&Root, &SmallDisk)) {
     if std::env::var_os(INSIDE).is_some() {
         let root = Root::new();

@@ -1,5 +1,7 @@
 //! The built binary with real SQLite, LanceDB and files, as a user runs it.
 
+#![expect(clippy::unwrap_used, reason = "a test fails where it unwraps nothing")]
+
 mod commands;
 mod context;
 mod crash;

@@ -119,9 +119,10 @@ fn every_line_works_when_typed_in_order_in_a_fresh_home() {
         let told = home.types(&line);
         if line.starts_with("quipu search") {
             searched += 1;
-            let (first, not) = match line.contains("--as-of") {
-                false => ("Kiko", "nothing"),
-                true => ("Berlin", "Lisbon"),
+            let (first, not) = if line.contains("--as-of") {
+                ("Berlin", "Lisbon")
+            } else {
+                ("Kiko", "nothing")
             };
             let top = told.lines().next().unwrap();
             assert!(top.contains(first) && !told.contains(not), "{line}\n{told}");
