@@ -2,7 +2,7 @@
 //! reasons for its score.
 //!
 //! Owns: BM25, vector comparison, evidence fusion, time expressions, supersession, cutting to a
-//! budget. Never: I/O, a clock, a model call, storage, or where words begin and end ([`text`]).
+//! budget. Never: I/O, a clock, a model call, storage, or where words begin and end ([`model::text`]).
 //!
 //! Reading order: [`hit`](Query) (queries and results), [`time`] (time expressions), `corpus` with
 //! `row`, `turns`, `lexicon`, `postings` and `vectors` (the stored rows), then one search in its order:
