@@ -270,7 +270,7 @@ async fn with_page(world: &World, bytes: Vec<u8>) {
 type Encode<'a> = &'a dyn Fn(&str) -> Vec<u8>;
 
 #[tokio::test]
-async fn a_faulty_file_that_is_read_in_full_keeps_no_removed_entry() {
+async fn a_faulty_file_keeps_a_removed_entry_only_if_it_may_hide_one() {
     let utf_16 = |text: &str| -> Vec<u8> {
         let units = text.encode_utf16();
         [0xff, 0xfe]
@@ -280,7 +280,13 @@ async fn a_faulty_file_that_is_read_in_full_keeps_no_removed_entry() {
     };
     let no_yaml = |text: &str| format!("---\na: [b\n---\n\n{text}").into_bytes();
     let damaged = |text: &str| [b"- \xff\n\n", text.as_bytes()].concat();
-    let cases: [(Encode<'_>, bool); 3] = [(&utf_16, false), (&no_yaml, false), (&damaged, true)];
+    let unclosed = |text: &str| format!("---\nquipu: 2\n\n{text}").into_bytes();
+    let cases: [(Encode<'_>, bool); 4] = [
+        (&utf_16, false),
+        (&no_yaml, false),
+        (&damaged, true),
+        (&unclosed, true),
+    ];
     for (n, (written, keeps)) in cases.into_iter().enumerate() {
         let world = World::new().await;
         with_page(&world, written("- I like zq99.\n")).await;

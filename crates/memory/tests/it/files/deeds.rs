@@ -117,10 +117,11 @@ pub(super) fn page_after(deed: &Deed, path: &str, text: &str, word: &str) -> Str
             })
         }
         Kind::RemoveLine => {
-            // Half of a heading, or of a wrapped line, is never removed.
+            // Half of a heading, or of a wrapped line, is never removed. The lines around the front matter stay too: without
+            // its end, a file in which no entry can be read keeps what was read last.
             let is_balanced = |line: &str| line.matches("<!--").count() == line.matches("-->").count();
             let is_whole = |line: &str| is_balanced(line) && (is_facts || line.ends_with("-->"));
-            let is_line = |line: &str| line.starts_with(['-', '*']) && is_whole(line);
+            let is_line = |line: &str| line.starts_with(['-', '*']) && line != "---" && is_whole(line);
             on_line(text, deed.way, is_line, |_| String::new())
         }
         Kind::Split if !is_facts => {
