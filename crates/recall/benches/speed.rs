@@ -134,7 +134,7 @@ fn main() {
         "| rows | upsert µs | replace µs | keyword ms | vector ms | hybrid ms | of the best, found | bytes a row | resident |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    let sizes = [1_000, 2_000, 10_000, 20_000, 50_000, 100_000].map(|count| (count, false));
+    let sizes = [1_000, 3_000, 10_000, 20_000, 50_000, 100_000].map(|count| (count, false));
     for (count, is_changing) in sizes.into_iter().chain([(20_000, true)]) {
         let mut dice = Dice(7);
         let rows = rows(count, is_changing, &mut dice);

@@ -122,33 +122,27 @@ impl Evidence {
         };
         self.sitting_vector = lineup.sittings.iter().map(of_sitting).collect();
         let Some(question) = question else { return };
-        let lengths: Vec<f32> = lineup
-            .turns
-            .iter()
-            .map(|slot| corpus.row(*slot).words as f32)
-            .collect();
-        let near = Near::new(lineup, &lengths);
-        let around = near.lengths(lineup, &lengths);
+        let near = Near::new(lineup, &corpus.turns);
+        let mut around = vec![0.0; lineup.turns.len()];
+        for (at, slot) in lineup.turns.iter().enumerate() {
+            near.share(at, corpus.row(*slot).words as f32, &mut around);
+        }
         // The mean of all turns, ranked or not.
         let turns = corpus.postings(RowKind::Turn);
         let words = turns.words() as f32;
         let around_mean = ((words + corpus.turns.near_words()) / turns.rows().max(1) as f32).max(1.0);
-        let mut in_near = TermTally::new(lineup.turns.len());
+        let mut counts = vec![0.0; lineup.turns.len()];
         for wanted in &question.wanted {
             let Some(term) = wanted.term else { continue };
             for posting in turns.of(term) {
-                let Some(at) = lineup.place(posting.slot) else {
-                    continue;
-                };
-                let count = f32::from(posting.count);
-                for (other, weight) in near.neighbourhood(lineup, at) {
-                    in_near.add(other, count * weight);
+                if let Some(at) = lineup.place(posting.slot) {
+                    near.share(at, f32::from(posting.count), &mut counts);
                 }
             }
-            in_near.empty(|at, count| {
-                let relative = around[at] / around_mean;
-                self.near[at] += wanted.share * saturate(count, relative, weights.k1, weights.b);
-            });
+            for ((near, count), around) in self.near.iter_mut().zip(&mut counts).zip(&around) {
+                let count = std::mem::take(count);
+                *near += wanted.share * saturate(count, around / around_mean, weights.k1, weights.b);
+            }
         }
     }
 }
@@ -156,34 +150,6 @@ impl Evidence {
 /// The share of a term's weight for `count` occurrences in a text of that length, as in BM25.
 fn saturate(count: f32, relative_length: f32, k1: f32, b: f32) -> f32 {
     count / (count + k1 * (1.0 - b + b * relative_length))
-}
-
-/// Counts by place. Clearing it after a term visits only the places with a count.
-struct TermTally {
-    counts: Vec<f32>,
-    touched: Vec<usize>,
-}
-
-impl TermTally {
-    fn new(places: usize) -> Self {
-        Self {
-            counts: vec![0.0; places],
-            touched: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, at: usize, count: f32) {
-        if self.counts[at] == 0.0 {
-            self.touched.push(at);
-        }
-        self.counts[at] += count;
-    }
-
-    fn empty(&mut self, mut each: impl FnMut(usize, f32)) {
-        for at in self.touched.drain(..) {
-            each(at, std::mem::take(&mut self.counts[at]));
-        }
-    }
 }
 
 /// Distribution of a question's cosines, on the usual scale.

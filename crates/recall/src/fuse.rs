@@ -152,25 +152,22 @@ impl Fusion<'_> {
 
     /// Facts' strengths; returns the strongest by their own evidence.
     fn facts(&self, strengths: &mut [f32]) -> Vec<Slot> {
-        let mut facts: Vec<Slot> = Vec::new();
+        let mut facts: Vec<(f32, Slot)> = Vec::new();
         for slot in self.entries(RowKind::Fact) {
-            if self.own(*slot) > 0.0 {
-                facts.push(*slot);
+            let own = self.own(*slot);
+            if own > 0.0 {
+                facts.push((own, *slot));
             }
-            strengths[*slot as usize] =
-                self.own(*slot) + self.own_context(*slot) + self.looks(self.corpus.row(*slot));
+            strengths[*slot as usize] = own + self.own_context(*slot) + self.looks(self.corpus.row(*slot));
         }
-        let id = |slot: &Slot| &self.corpus.row(*slot).id;
-        let order = |a: &Slot, b: &Slot| {
-            self.own(*b)
-                .total_cmp(&self.own(*a))
-                .then_with(|| id(a).cmp(id(b)))
-        };
+        let id = |slot: Slot| &self.corpus.row(slot).id;
+        let order = |a: &(f32, Slot), b: &(f32, Slot)| b.0.total_cmp(&a.0).then_with(|| id(a.1).cmp(id(b.1)));
         if LENDING_FACTS < facts.len() {
             facts.select_nth_unstable_by(LENDING_FACTS, order);
             facts.truncate(LENDING_FACTS);
         }
         facts.sort_unstable_by(order);
+        let facts: Vec<Slot> = facts.into_iter().map(|(_, slot)| slot).collect();
         for slot in &facts {
             let context = self
                 .sources(*slot)

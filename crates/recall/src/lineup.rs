@@ -158,11 +158,6 @@ impl Lineup {
         let place = self.places[slot as usize];
         (place != NOWHERE).then_some(place as usize)
     }
-
-    /// The sitting of a turn.
-    pub(crate) fn sitting(&self, place: usize) -> Range<usize> {
-        self.sittings[self.sitting_of[place] as usize].clone()
-    }
 }
 
 /// The first turn of each sitting with one of these turns, in the order of all sittings.

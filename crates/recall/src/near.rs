@@ -1,11 +1,11 @@
 //! Neighbouring turns that explain each other: a question and its answer, a remark and its subject.
 //!
-//! Owns: how much neighbours count for each other. The length of the text between them counts, not
+//! Owns: what a turn counts for those around it. The length of the text between them counts, not
 //! the number of turns: in quick talk a few turns belong together, after a long answer hardly one.
 //! Never: their content.
 
 use crate::lineup::Lineup;
-use crate::turns::{REACH, ahead};
+use crate::turns::{REACH, Turns};
 
 #[derive(Debug)]
 pub(crate) struct Near {
@@ -14,39 +14,26 @@ pub(crate) struct Near {
 }
 
 impl Near {
-    pub(crate) fn new(lineup: &Lineup, lengths: &[f32]) -> Self {
-        let mut weights = vec![[0.0; REACH]; lengths.len()];
+    pub(crate) fn new(lineup: &Lineup, turns: &Turns) -> Self {
+        let mut weights: Vec<_> = lineup.turns.iter().map(|slot| turns.ahead(*slot)).collect();
         for sitting in &lineup.sittings {
-            for at in sitting.clone() {
-                for (weight, next) in weights[at].iter_mut().zip(ahead(&lengths[at..sitting.end])) {
-                    *weight = next;
-                }
+            // The next turns can be too new to be seen.
+            for (seen, at) in sitting.clone().rev().take(REACH).enumerate() {
+                weights[at][seen..].fill(0.0);
             }
         }
         Self { weights }
     }
 
-    /// A turn's neighbourhood, itself included, with weights.
-    pub(crate) fn neighbourhood(&self, lineup: &Lineup, at: usize) -> impl Iterator<Item = (usize, f32)> {
-        let sitting = lineup.sitting(at);
-        let places = at.saturating_sub(REACH).max(sitting.start)..(at + REACH + 1).min(sitting.end);
-        places.map(move |other| {
-            let weight = match at.abs_diff(other) {
-                0 => 1.0,
-                step => self.weights[at.min(other)][step - 1],
-            };
-            (other, weight)
-        })
-    }
-
-    /// The length of each neighbourhood, in words.
-    pub(crate) fn lengths(&self, lineup: &Lineup, lengths: &[f32]) -> Vec<f32> {
-        (0..lengths.len())
-            .map(|at| {
-                self.neighbourhood(lineup, at)
-                    .map(|(other, weight)| lengths[other] * weight)
-                    .sum()
-            })
-            .collect()
+    /// Adds what a turn has to the sums of its neighbourhood, by place.
+    pub(crate) fn share(&self, at: usize, has: f32, sums: &mut [f32]) {
+        sums[at] += has;
+        for (sum, weight) in sums[at + 1..].iter_mut().zip(self.weights[at]) {
+            *sum += has * weight;
+        }
+        let start = at.saturating_sub(REACH);
+        for (step, weights) in (1..).zip(self.weights[start..at].iter().rev()) {
+            sums[at - step] += has * weights[step - 1];
+        }
     }
 }

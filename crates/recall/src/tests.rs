@@ -162,6 +162,30 @@ fn an_answer_next_to_its_question_is_found() {
 }
 
 #[test]
+fn the_turn_of_another_session_is_no_neighbour_though_the_next_one_is_too_new() {
+    let corpus = corpus([
+        turn("1", "s", day(1), "Ann", "It was fun."),
+        turn(
+            "2",
+            "s",
+            Timestamp::from_millis(day(1).millis() + 1),
+            "Ann",
+            "It rained.",
+        ),
+        turn("3", "t", day(1), "Bob", "My sister plays the cello."),
+    ]);
+    let as_of = Some(day(1));
+    let found = Ask {
+        as_of,
+        ..ask("Who plays the cello?")
+    }
+    .of(&corpus);
+    assert_eq!(ids(&found.messages), ["3", "1"]);
+    assert!(found.messages[0].why.neighbours > 0.1);
+    assert_eq!(found.messages[1].why.neighbours, 0.0);
+}
+
+#[test]
 fn a_long_neighbour_lends_less() {
     let long = "word ".repeat(300);
     let near = |text: &str| {
