@@ -186,11 +186,8 @@ impl From<ApiError> for Failure {
         // The message about a disk is complete; SQLite's own text says less.
         let is_disk = matches!(code, Some(ErrorCode::DiskFull | ErrorCode::DiskReadOnly));
         let detail = detail.filter(|_| !is_disk);
-        Self {
-            exit,
-            error: anyhow::anyhow!(detail.unwrap_or_else(|| harmless(&message))),
-            hint: hint.map(str::to_owned),
-        }
+        let error = anyhow::anyhow!(detail.unwrap_or_else(|| harmless(&message)));
+        Self::of(exit, error).hinted(hint)
     }
 }
 
@@ -204,12 +201,7 @@ impl From<AskError> for Failure {
                 "the request may have succeeded: check, or retry"
             }
         };
-        let exit = Exit::InUse;
-        Self {
-            exit,
-            ..Self::input(error)
-        }
-        .hint(hint)
+        Self::of(Exit::InUse, error).hint(hint)
     }
 }
 

@@ -69,42 +69,38 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// An error that the caller can fix.
-    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+    /// A failure with this exit code, without a hint.
+    pub(crate) fn of(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
         Self {
-            exit: Exit::Usage,
-            error: anyhow::anyhow!("{message}"),
+            exit,
+            error: error.into(),
             hint: None,
         }
     }
 
+    /// An error that the caller can fix.
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Self::of(Exit::Usage, anyhow::anyhow!("{message}"))
+    }
+
     /// An error in the caller's input.
     pub(crate) fn input(error: impl Into<anyhow::Error>) -> Self {
-        Self {
-            exit: Exit::Usage,
-            ..Self::from(error.into())
-        }
+        Self::of(Exit::Usage, error)
     }
 
     /// A missing memory, document, run or other item.
     pub(crate) fn missing(message: impl fmt::Display) -> Self {
-        Self {
-            exit: Exit::NotFound,
-            ..Self::usage(message)
-        }
+        Self::of(Exit::NotFound, anyhow::anyhow!("{message}"))
     }
 
     /// A root that another process uses.
     pub(crate) fn in_use(message: impl fmt::Display) -> Self {
-        Self {
-            exit: Exit::InUse,
-            ..Self::usage(message)
-        }
+        Self::of(Exit::InUse, anyhow::anyhow!("{message}"))
     }
 
     /// An error that nobody can fix with this command.
     pub(crate) fn failed(message: impl fmt::Display) -> Self {
-        anyhow::anyhow!("{message}").into()
+        Self::of(Exit::Failed, anyhow::anyhow!("{message}"))
     }
 
     /// Adds the failed operation to the message.
@@ -138,11 +134,7 @@ impl Failure {
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
-        Self {
-            exit: Exit::Failed,
-            error,
-            hint: None,
-        }
+        Self::of(Exit::Failed, error)
     }
 }
 
@@ -193,11 +185,7 @@ impl From<EngineError> for Failure {
             }
             error => (Exit::Failed, error.no_room().map(what_to_do)),
         };
-        Self {
-            exit,
-            ..Self::input(error)
-        }
-        .hinted(hint)
+        Self::of(exit, error).hinted(hint)
     }
 }
 

@@ -137,11 +137,7 @@ impl Copies {
             entries => entries?,
         };
         let names = entries.map(|entry| Ok(entry?.file_name().into_string().ok()));
-        Ok(names
-            .collect::<io::Result<Vec<_>>>()?
-            .into_iter()
-            .flatten()
-            .collect())
+        names.filter_map(Result::transpose).collect()
     }
 }
 

@@ -46,8 +46,8 @@ impl DeferredWriter {
             lock: Mutex::new(lock(path)?),
         };
         let (writer, readers) = match place.open() {
-            Ok(connection) => (Some(place.start(connection)?), Readers::open(path)?),
-            Err(failure) if failure.may_be_for_room() => match Readers::open_frozen(path) {
+            Ok(connection) => (Some(place.start(connection)?), Readers::open(path, false)?),
+            Err(failure) if failure.may_be_for_room() => match Readers::open(path, true) {
                 Ok(readers) => {
                     tracing::warn!(
                         error = model::text::chain(&failure),

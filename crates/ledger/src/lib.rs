@@ -101,11 +101,9 @@ fn make_private(path: &Path) -> io::Result<()> {
         let mut file = path.as_os_str().to_owned();
         file.push(suffix);
         let file = Path::new(&file);
-        match file.metadata() {
-            Ok(about) if about.permissions().mode() & 0o077 != 0 => {
-                std::fs::set_permissions(file, Permissions::from_mode(0o600))?;
-            }
-            _ => {}
+        let is_open = |about: std::fs::Metadata| about.permissions().mode() & 0o077 != 0;
+        if file.metadata().is_ok_and(is_open) {
+            std::fs::set_permissions(file, Permissions::from_mode(0o600))?;
         }
     }
     Ok(())

@@ -30,19 +30,11 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    pub(crate) fn open(path: &Path) -> LedgerResult<Self> {
-        Self::with(|| open_one(path))
-    }
-
-    /// Opens readers of a file that nobody writes, without creating SQLite's files next to it: the disk
-    /// accepts none.
-    pub(crate) fn open_frozen(path: &Path) -> LedgerResult<Self> {
-        Self::with(|| open_one_frozen(path))
-    }
-
-    fn with(open: impl Fn() -> LedgerResult<Connection>) -> LedgerResult<Self> {
+    /// Opens the pool. Readers of a frozen file, which nobody writes, create none of SQLite's files next to
+    /// it: the disk accepts none.
+    pub(crate) fn open(path: &Path, is_frozen: bool) -> LedgerResult<Self> {
         Ok(Self {
-            idle: Mutex::new((0..READERS).map(|_| open()).collect::<LedgerResult<_>>()?),
+            idle: Mutex::new(open_all(path, is_frozen)?),
             places: Arc::new(Semaphore::new(READERS)),
         })
     }
@@ -74,6 +66,11 @@ impl Readers {
         });
         Ok(reading.await.map_err(|_| Failure::Stopped)??)
     }
+}
+
+fn open_all(path: &Path, is_frozen: bool) -> LedgerResult<Vec<Connection>> {
+    let open = if is_frozen { open_one_frozen } else { open_one };
+    (0..READERS).map(|_| open(path)).collect()
 }
 
 fn open_one(path: &Path) -> LedgerResult<Connection> {
@@ -136,10 +133,7 @@ impl Alone {
     }
 
     pub(crate) fn open_all(&self, path: &Path, is_frozen: bool) -> LedgerResult<()> {
-        let open = if is_frozen { open_one_frozen } else { open_one };
-        let opened = (0..READERS)
-            .map(|_| open(path))
-            .collect::<LedgerResult<Vec<_>>>()?;
+        let opened = open_all(path, is_frozen)?;
         *self.idle() = opened;
         Ok(())
     }

@@ -213,10 +213,8 @@ fn enqueue(connection: &Connection, new: &NewRun, now: Timestamp) -> LedgerResul
 }
 
 fn claim(connection: &Connection, claim: &Claim) -> LedgerResult<Claimed> {
-    let (strategies, by_hand) = (
-        serde_json::to_string(&claim.strategies)?,
-        serde_json::to_string(&claim.by_hand)?,
-    );
+    let strategies = serde_json::to_string(&claim.strategies)?;
+    let by_hand = serde_json::to_string(&claim.by_hand)?;
     let now = claim.now.millis();
     let wanted = (&strategies, &by_hand, now, count(claim.limit));
     let due = connection.numbers(DUE, wanted)?;
@@ -256,28 +254,25 @@ fn finish(
     let sql = "UPDATE runs SET state = ?2, due = coalesce(?3, due), finished = ?4, change = coalesce(?5, ''), error = ?6,
           attempt = attempt - ?7, millis = millis + ?8, head = 0
         WHERE id = ?1 AND state = 'running' RETURNING scope, strategy, owner_kind, owner, subject";
-    let ended = connection.one(
-        sql,
-        (
-            id,
-            state.as_str(),
-            due,
-            finished,
-            change,
-            error,
-            uncounted,
-            count(millis),
-        ),
-        |row| {
-            let lane = Lane {
-                scope: row.get(0)?,
-                strategy: row.get(1)?,
-                owner_kind: row.get(2)?,
-                owner: row.get(3)?,
-            };
-            Ok((lane, row.get::<_, String>(4)?))
-        },
-    )?;
+    let values = (
+        id,
+        state.as_str(),
+        due,
+        finished,
+        change,
+        error,
+        uncounted,
+        count(millis),
+    );
+    let ended = connection.one(sql, values, |row| {
+        let lane = Lane {
+            scope: row.get(0)?,
+            strategy: row.get(1)?,
+            owner_kind: row.get(2)?,
+            owner: row.get(3)?,
+        };
+        Ok((lane, row.get::<_, String>(4)?))
+    })?;
     let Some((lane, subject)) = ended else {
         return Ok(());
     };
@@ -290,18 +285,15 @@ fn finish(
 }
 
 fn charge(connection: &Connection, id: &str, day: Date, cost: Cost) -> LedgerResult<()> {
-    let spent = (
-        count(cost.calls),
-        count(cost.prompt_tokens),
-        count(cost.completion_tokens),
-    );
+    let spent = [cost.calls, cost.prompt_tokens, cost.completion_tokens];
+    let [calls, prompt, completion] = spent.map(count);
     let sql = "UPDATE runs SET calls = calls + ?2, prompt_tokens = prompt_tokens + ?3,
         completion_tokens = completion_tokens + ?4 WHERE id = ?1";
-    connection.run(sql, (id, spent.0, spent.1, spent.2))?;
+    connection.run(sql, (id, calls, prompt, completion))?;
     let sql =
         "INSERT INTO spending VALUES (?1, ?2, ?3, ?4) ON CONFLICT (day) DO UPDATE SET calls = calls + ?2,
                prompt_tokens = prompt_tokens + ?3, completion_tokens = completion_tokens + ?4";
-    connection.run(sql, (day.to_string(), spent.0, spent.1, spent.2))
+    connection.run(sql, (day.to_string(), calls, prompt, completion))
 }
 
 fn spent(connection: &Connection, day: Date) -> LedgerResult<Cost> {
@@ -338,23 +330,19 @@ fn page(connection: &Connection, query: &RunQuery) -> LedgerResult<RunPage> {
     let mut condition = "(?1 IS NULL OR ?2 IS NULL OR ?3 IS NULL OR ?4 IS NULL OR 1)".to_owned();
     let state = query.state.map(RunState::as_str);
     let ids: Vec<&str> = query.ids.iter().map(|id| &**id).collect();
+    let by_ids = " AND runs.id IN (SELECT value FROM json_each(?4))";
     let wanted = [
         (scope.is_some(), " AND runs.scope = ?1"),
         (query.strategy.is_some(), " AND strategy = ?2"),
         (state.is_some(), " AND state = ?3"),
-        (
-            !ids.is_empty(),
-            " AND runs.id IN (SELECT value FROM json_each(?4))",
-        ),
+        (!ids.is_empty(), by_ids),
     ];
     let wanted = wanted.into_iter().filter(|(is_asked, _)| *is_asked);
     wanted.for_each(|(_, sql)| condition.push_str(sql));
     let ids = serde_json::to_string(&ids)?;
     let asked: [&dyn ToSql; 4] = [&scope, &query.strategy, &state, &ids];
-    let total = connection.value(
-        &format!("SELECT count(*) FROM runs WHERE {condition}"),
-        &asked[..],
-    )?;
+    let sql = format!("SELECT count(*) FROM runs WHERE {condition}");
+    let total = connection.value(&sql, &asked[..])?;
     let before = query.page.saturating_sub(1).saturating_mul(query.page_size);
     let (limit, before) = (count(query.page_size), count(before));
     let sql = format!("{RUN} WHERE {condition} ORDER BY runs.seq DESC LIMIT ?5 OFFSET ?6");

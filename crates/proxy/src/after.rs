@@ -273,12 +273,9 @@ impl Closing {
     /// Adds the turn to memory. A first turn that quotes both sides of another conversation may be a side call of the
     /// client: it waits for a second turn.
     async fn learn(&self, outcome: &ReplyOutcome) {
+        let store = self.proxy.store();
         if let Some(all) = &self.lone
-            && self
-                .proxy
-                .store()
-                .quotes_both(&self.frame.party, &self.shared, all)
-                .await
+            && store.quotes_both(&self.frame.party, &self.shared, all).await
         {
             return self.shared.lock().await.hold();
         }

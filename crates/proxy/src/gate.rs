@@ -134,17 +134,13 @@ impl Gates {
     pub fn render_prometheus(&self, out: &mut String) {
         let all = self.stats();
         let mut counter = |name, help, read: fn(&GateStats) -> u64| counters(out, &all, (name, help), read);
-        counter("quipu_gate_done", "Background jobs done", |stats| stats.done);
-        counter("quipu_gate_failed", "Background jobs that failed", |stats| {
-            stats.failed
-        });
+        counter("quipu_gate_done", "Background jobs done", |it| it.done);
+        counter("quipu_gate_failed", "Background jobs that failed", |it| it.failed);
         let waited = "Background jobs that waited too long and were requeued";
-        counter("quipu_gate_expired", waited, |stats| stats.expired);
+        counter("quipu_gate_expired", waited, |it| it.expired);
         let gave_way = "Background jobs cancelled for a waiting request";
-        counter("quipu_gate_cancelled", gave_way, |stats| stats.cancelled);
-        counter("quipu_gate_dropped", "Background jobs dropped", |stats| {
-            stats.dropped
-        });
+        counter("quipu_gate_cancelled", gave_way, |it| it.cancelled);
+        counter("quipu_gate_dropped", "Background jobs dropped", |it| it.dropped);
     }
 
     /// Ends every gate: no further job starts, waiting jobs are dropped, running jobs can finish within the bound. No

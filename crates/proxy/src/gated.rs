@@ -55,11 +55,8 @@ impl Chat for GatedChat {
         let count = requests.len();
         let replies: Replies = Arc::new(Mutex::new((0..count).map(|_| None).collect()));
         let (done, all_done) = oneshot::channel();
-        let (done, model, answers) = (
-            Arc::new(Mutex::new(Some(done))),
-            Arc::clone(&self.model),
-            Arc::clone(&replies),
-        );
+        let done = Arc::new(Mutex::new(Some(done)));
+        let (model, answers) = (Arc::clone(&self.model), Arc::clone(&replies));
         let run = move || {
             let (done, model, answers) = (Arc::clone(&done), Arc::clone(&model), Arc::clone(&answers));
             let requests = requests.clone();

@@ -269,12 +269,8 @@ impl Tools {
                 return JobEnd::Done;
             };
             let asked = conversation.summary_prompt(&frame.budget);
-            (
-                frame,
-                compose::current(&conversation.shadow),
-                conversation.records,
-                asked,
-            )
+            let composed = compose::current(&conversation.shadow);
+            (frame, composed, conversation.records, asked)
         };
         let summary = match asked {
             Some((prompt, tokens_max)) => frame.summary(composed, &prompt, tokens_max).await,
@@ -301,11 +297,8 @@ impl Served {
             let Some(frame) = self.last_requests.at_rest(&conversation) else {
                 return JobEnd::Done;
             };
-            (
-                frame,
-                compose::current(&conversation.shadow),
-                conversation.records,
-            )
+            let composed = compose::current(&conversation.shadow);
+            (frame, composed, conversation.records)
         };
         let turn = frame.target.next_turn();
         let read = match frame.read_along(&composed).await {

@@ -158,11 +158,8 @@ impl<'a> Learnt<'a> {
             ..Item::text(transcript::Role::Assistant, "")
         };
         let digest = prefix::Digest::of(message.as_bytes());
-        self.spoke(
-            &reply,
-            outcome.text.clone(),
-            format!("reply-{digest}-{}", self.turn.version),
-        );
+        let id = format!("reply-{digest}-{}", self.turn.version);
+        self.spoke(&reply, outcome.text.clone(), id);
     }
 
     fn push(&mut self, role: Role, text: String, id: String, with: impl FnOnce(&mut Message)) {

@@ -169,28 +169,18 @@ impl Measures {
     /// Writes the counters of every server in Prometheus's format.
     pub fn render_prometheus(&self, out: &mut String) {
         let all = self.upstreams();
+        let mut counter = |name, help, read: fn(&Totals) -> u64| counters(out, &all, (name, help), read);
         let requests = "Requests to model servers";
-        counters(out, &all, ("quipu_upstream_requests", requests), |totals| {
-            totals.requests
-        });
-        counters(
-            out,
-            &all,
-            ("quipu_upstream_prompt_tokens", "Prompt tokens"),
-            |totals| totals.prompt_tokens,
-        );
-        let cached = (
-            "quipu_upstream_cached_tokens",
-            "Prompt tokens read from the cache",
-        );
-        counters(out, &all, cached, |totals| totals.cached_tokens);
+        counter("quipu_upstream_requests", requests, |it| it.requests);
+        let prompt = "Prompt tokens";
+        counter("quipu_upstream_prompt_tokens", prompt, |it| it.prompt_tokens);
+        let cached = "Prompt tokens read from the cache";
+        counter("quipu_upstream_cached_tokens", cached, |it| it.cached_tokens);
         let misses = all.iter().flat_map(|(upstream, totals)| {
             let missed = totals.classes.iter().filter(|(class, _)| is_miss(class));
             missed.map(move |(class, count)| {
-                (
-                    format!("{},{}", label("upstream", upstream), label("class", class)),
-                    *count,
-                )
+                let labels = format!("{},{}", label("upstream", upstream), label("class", class));
+                (labels, *count)
             })
         });
         let help = "Requests that did not extend the last one, by reason";

@@ -165,14 +165,11 @@ impl Proxy {
         if let [target] = targets
             && let Some(slot) = target.spare_slot(&target.route.upstream.probe().await)
         {
-            let json = slot.to_string();
-            sent = Bytes::from(body.with(
-                &[],
-                &[Extra::Field {
-                    name: "id_slot",
-                    json,
-                }],
-            ));
+            let slot = Extra::Field {
+                name: "id_slot",
+                json: slot.to_string(),
+            };
+            sent = Bytes::from(body.with(&[], &[slot]));
         }
         self.pass(targets, request, sent).await
     }

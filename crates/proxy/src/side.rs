@@ -79,10 +79,8 @@ pub(crate) fn lone(body: &Body<'_>, input: &Input<'_>, speech: Speech) -> Option
     if has_tools || input.held_id().is_some() {
         return None;
     }
-    let (mut user, mut all) = (
-        String::new(),
-        body.get(speech.system_field()).map(unquoted).unwrap_or_default(),
-    );
+    let mut user = String::new();
+    let mut all = body.get(speech.system_field()).map(unquoted).unwrap_or_default();
     for message in &input.messages {
         let item = dialect::read_message(speech.dialect(), message).ok()?;
         let text = match item.role {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use ports::VaultError;
 
-use crate::tree::{Tree, io_error};
+use crate::tree::{Tree, io_error, is_absent};
 
 /// The file in the vault's folder. It contains no memory.
 pub const ID_FILE: &str = ".quipu";
@@ -28,9 +28,7 @@ impl VaultId {
     /// Reads a file with an id; none if there is no file.
     pub fn read(file: &Path) -> io::Result<Option<Self>> {
         let text = match fs::read_to_string(file) {
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                return Ok(None);
-            }
+            Err(error) if is_absent(&error) => return Ok(None),
             text => text?,
         };
         let mut lines = text.lines();

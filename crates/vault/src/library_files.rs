@@ -76,11 +76,8 @@ impl Writer {
     pub(crate) fn clear_library_files(&self, folder: &str) -> Result<(), VaultError> {
         let libraries = format!("{folder}/libraries");
         let mut folders = vec![folder.to_owned()];
-        folders.extend(
-            self.names(&libraries)?
-                .into_iter()
-                .map(|name| format!("{libraries}/{name}")),
-        );
+        let names = self.names(&libraries)?.into_iter();
+        folders.extend(names.map(|name| format!("{libraries}/{name}")));
         for folder in folders {
             if folder.split('/').nth(2) == Some("libraries") {
                 self.discard(&format!("{folder}/{ORIGINALS}"))?;

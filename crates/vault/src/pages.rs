@@ -88,12 +88,8 @@ impl Pages for MarkdownVault {
                 own => own,
             })
         });
-        Ok(text
-            .await?
-            .unwrap_or_default()
-            .lines()
-            .map(str::to_owned)
-            .collect())
+        let text = text.await?.unwrap_or_default();
+        Ok(text.lines().map(str::to_owned).collect())
     }
 
     async fn set_made(&self, scope: &Scope, owner: &Owner, ids: &BTreeSet<String>) -> Result<(), VaultError> {

@@ -77,14 +77,7 @@ impl Tree {
             metadata = match full.symlink_metadata() {
                 Ok(metadata) if metadata.is_symlink() => return Err(outside(path)),
                 Ok(metadata) => Some(metadata),
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                    ) =>
-                {
-                    None
-                }
+                Err(error) if is_absent(&error) => None,
                 Err(error) => return Err(io_error(path)(error)),
             };
         }
@@ -147,15 +140,7 @@ impl Tree {
         let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
         let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
         let plain = names.filter(|name| !name.starts_with('.'));
-        plain
-            .map(|name| {
-                if path.is_empty() {
-                    name
-                } else {
-                    format!("{path}/{name}")
-                }
-            })
-            .collect()
+        plain.map(|name| entry_path(path, &name)).collect()
     }
 
     /// Every memory file, sorted by path. Links are not followed; a folder that cannot be read is left out.
@@ -240,11 +225,7 @@ impl Tree {
                 let (Some(name), Ok(metadata)) = (name.to_str(), entry.metadata()) else {
                     continue;
                 };
-                let path = if folder.is_empty() {
-                    name.to_owned()
-                } else {
-                    format!("{folder}/{name}")
-                };
+                let path = entry_path(&folder, name);
                 if is_unreachable(&entry.path()) {
                     tracing::warn!(%path, "skipping a vault entry whose path is too long");
                 } else if !metadata.is_dir() {
@@ -255,6 +236,21 @@ impl Tree {
             }
         }
     }
+}
+
+/// The path of an entry of a folder; the root's path is empty.
+fn entry_path(folder: &str, name: &str) -> String {
+    if folder.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{folder}/{name}")
+    }
+}
+
+/// Whether the reason is that nothing is at the path.
+pub(crate) fn is_absent(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
 }
 
 /// Whether a path is longer than any call accepts.

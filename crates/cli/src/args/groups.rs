@@ -10,18 +10,11 @@ use clap::{CommandFactory, FromArgMatches};
 use super::Cli;
 use crate::output::wrapped;
 
-const GROUPS: [(&str, &str); 4] = [
-    (
-        "Remember and find",
-        "add import ask search get review forget knowledge demo",
-    ),
-    (
-        "Connect agents and models",
-        "init serve chat mcp hook token doctor config model",
-    ),
-    ("See what Quipu did", "history audit runs skill context"),
-    ("Keep it", "status sync rebuild export backup restore"),
-];
+const GROUPS: &str = "\
+Remember and find: add import ask search get review forget knowledge demo
+Connect agents and models: init serve chat mcp hook token doctor config model
+See what Quipu did: history audit runs skill context
+Keep it: status sync rebuild export backup restore";
 
 /// Parses the command line.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
@@ -48,7 +41,7 @@ fn with_place(mut error: clap::Error) -> clap::Error {
 fn grouped() -> clap::Command {
     let command = Cli::command();
     let mut groups = String::new();
-    for (heading, names) in GROUPS {
+    for (heading, names) in GROUPS.lines().filter_map(|group| group.split_once(": ")) {
         groups.extend(["\n", heading, ":\n"]);
         for command in names.split(' ').filter_map(|name| command.find_subcommand(name)) {
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();

@@ -33,11 +33,7 @@ pub(super) async fn unless_interrupted(
     tokio::select! {
         result = work => result,
         _ = tokio::signal::ctrl_c() => {
-            let failure = Failure {
-                exit: Exit::Interrupted,
-                error: anyhow::anyhow!(desk.standing.words()),
-                hint: None,
-            };
+            let failure = Failure::of(Exit::Interrupted, anyhow::anyhow!(desk.standing.words()));
             // Printed here, before the API closes, because closing may take a moment.
             output::failure(&failure, desk.json);
             Ok(Exit::Interrupted)

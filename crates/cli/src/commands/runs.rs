@@ -65,10 +65,8 @@ async fn start(desk: &Desk, api: &Api, request: &TriggerRequest) -> Result<Exit,
     api.run_background().await?;
     let request = serde_json::to_vec(request)?;
     let reply = api.client.post("/api/v2/ome/trigger", request).await?;
-    let told: TriggerData = reply.bare().map_err(|error| match error.into() {
-        failure @ Failure {
-            exit: Exit::NotFound, ..
-        } => failure.hint(format!("there are: {STRATEGIES}")),
+    let told: TriggerData = reply.bare().map_err(|error| match Failure::from(error) {
+        failure if failure.exit == Exit::NotFound => failure.hint(format!("there are: {STRATEGIES}")),
         failure => failure,
     })?;
     desk.tell(&told, || {

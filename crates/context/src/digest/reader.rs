@@ -211,13 +211,8 @@ impl<'a> DigestReader<'a> {
             let line = &outcome.text[range];
             let names = names::names(line);
             let focus = outcome::cause_in(line).unwrap_or(0..0);
-            self.push(
-                LineKind::Error,
-                place,
-                window_around(line, &focus, LINE_BYTES_MAX),
-                worth,
-                hashes(line, &names),
-            );
+            let text = window_around(line, &focus, LINE_BYTES_MAX);
+            self.push(LineKind::Error, place, text, worth, hashes(line, &names));
         }
         self.details(place, &outcome.text);
     }
@@ -248,13 +243,8 @@ impl<'a> DigestReader<'a> {
             Some(Ending::Exit(code)) => (format!("exit {code}"), 0.5),
         };
         let worth = if only_looks(command) { base * 0.4 } else { base };
-        self.push(
-            LineKind::Command,
-            place,
-            format!("{state}: {shown}"),
-            worth,
-            Vec::new(),
-        );
+        let text = format!("{state}: {shown}");
+        self.push(LineKind::Command, place, text, worth, Vec::new());
     }
 
     /// The lines, with facts known only at the end: calls without a result, the last question, references.
@@ -296,11 +286,8 @@ impl<'a> DigestReader<'a> {
         let least = worths.get(IDENTIFIERS_MAX).copied().unwrap_or(0.0);
         found.retain(|found| found.kind != LineKind::Identifier || found.worth >= least);
         let mut lines: Vec<DigestLine> = found.into_iter().map(FoundLine::line).collect();
-        if let Some(objective) = lines
-            .iter()
-            .find(|line| line.kind == LineKind::Objective)
-            .map(|line| line.text.clone())
-        {
+        let objective = lines.iter().find(|line| line.kind == LineKind::Objective);
+        if let Some(objective) = objective.map(|line| line.text.clone()) {
             lines.retain(|line| line.kind != LineKind::Excerpt || !objective.contains(&line.text));
         }
         lines

@@ -174,12 +174,10 @@ fn program_on(program: &str, rest: &[&str], folder: &mut String, found: &mut Vec
         "cd" | "pushd" => *folder = paths.first().map_or_else(String::new, |path| under(folder, path)),
         "rm" | "unlink" => each(found, Act::Deleted, folder, &paths),
         "touch" => each(found, Act::Created, folder, &paths),
-        "tee" => each(
-            found,
-            if flag('a') { Act::Modified } else { Act::Written },
-            folder,
-            &paths,
-        ),
+        "tee" => {
+            let act = if flag('a') { Act::Modified } else { Act::Written };
+            each(found, act, folder, &paths);
+        }
         "truncate" | "restore" => each(found, Act::Modified, folder, &paths),
         "mv" => moved(found, Act::Renamed, folder, &paths),
         "cp" | "install" => moved(found, Act::Created, folder, &paths),
@@ -192,12 +190,8 @@ fn program_on(program: &str, rest: &[&str], folder: &mut String, found: &mut Vec
                 .skip(script)
                 .filter(|path| looks_like_path(path))
                 .collect();
-            each(
-                found,
-                if flag('i') { Act::Modified } else { Act::Read },
-                folder,
-                &files,
-            );
+            let act = if flag('i') { Act::Modified } else { Act::Read };
+            each(found, act, folder, &files);
         }
         "cat" | "less" | "more" | "nl" | "head" | "tail" | "bat" => {
             let files: Vec<&str> = paths.into_iter().filter(|path| looks_like_path(path)).collect();
@@ -231,13 +225,8 @@ fn moved(found: &mut Vec<Effect>, act: Act, folder: &str, paths: &[&str]) {
         } else {
             target.to_owned()
         };
-        push(
-            found,
-            act,
-            folder,
-            &path,
-            Some(*source).filter(|_| act == Act::Renamed),
-        );
+        let from = Some(*source).filter(|_| act == Act::Renamed);
+        push(found, act, folder, &path, from);
     }
 }
 

@@ -121,21 +121,14 @@ impl DigestReader<'_> {
         let opening = &own.trim_start()[..own.trim_start().floor_char_boundary(80)];
         if !self.objective {
             self.objective = true;
-            self.push(LineKind::Objective, place, text, 1.0, Vec::new());
-        } else if cues::has(Cue::Change, opening) {
-            self.push(
-                LineKind::Objective,
-                place,
-                shortened(own, LINE_BYTES_MAX),
-                0.9,
-                Vec::new(),
-            );
+            return self.push(LineKind::Objective, place, text, 1.0, Vec::new());
+        }
+        let text = shortened(own, LINE_BYTES_MAX);
+        if cues::has(Cue::Change, opening) {
+            self.push(LineKind::Objective, place, text, 0.9, Vec::new());
             self.latest = None;
         } else {
-            self.latest = Some(Ask {
-                place,
-                text: shortened(own, LINE_BYTES_MAX),
-            });
+            self.latest = Some(Ask { place, text });
         }
     }
 
@@ -150,6 +143,7 @@ impl DigestReader<'_> {
         let tail = ranges.len().saturating_sub(SENTENCES_TAIL);
         let mut rules = 0;
         for (number, range) in ranges.iter().enumerate() {
+            let said = &talk.text[range.clone()];
             let bound = if matches!(talk.role, Role::User | Role::System) && rules < RULES_MAX {
                 rule(talk.text, range, &quoted)
             } else {
@@ -157,16 +151,11 @@ impl DigestReader<'_> {
             };
             if let Some(bound) = bound {
                 rules += 1;
-                let names = self.names_used(talk.place, &talk.text[range.clone()]);
-                self.push(
-                    LineKind::Constraint,
-                    talk.place,
-                    verbatim(&talk.text[bound]),
-                    1.0,
-                    hashes(&talk.text[range.clone()], &names),
-                );
+                let names = self.names_used(talk.place, said);
+                let text = verbatim(&talk.text[bound]);
+                self.push(LineKind::Constraint, talk.place, text, 1.0, hashes(said, &names));
             } else if talk.role != Role::System && (number < SENTENCES_HEAD || number >= tail) {
-                self.sentence(talk, &talk.text[range.clone()]);
+                self.sentence(talk, said);
             }
         }
         ranges.last().cloned()
@@ -232,13 +221,8 @@ impl DigestReader<'_> {
         };
         if worth > 0.0 {
             let focus = focus(&names, Strength::Fair).unwrap_or(0..0);
-            self.push(
-                kind,
-                talk.place,
-                window_around(text, &focus, LINE_BYTES_MAX),
-                worth,
-                hashes,
-            );
+            let line = window_around(text, &focus, LINE_BYTES_MAX);
+            self.push(kind, talk.place, line, worth, hashes);
         }
     }
 
@@ -246,25 +230,15 @@ impl DigestReader<'_> {
     fn pasted(&mut self, place: ItemPlace, text: &str, role: Role) {
         if role == Role::User {
             for range in outcome::loud(text).into_iter().take(3) {
-                self.push(
-                    LineKind::Error,
-                    place,
-                    window_around(&text[range.clone()], &(0..0), LINE_BYTES_MAX),
-                    0.6,
-                    Vec::new(),
-                );
+                let line = window_around(&text[range], &(0..0), LINE_BYTES_MAX);
+                self.push(LineKind::Error, place, line, 0.6, Vec::new());
             }
         }
         let bonus = if role == Role::User { 0.2 } else { 0.15 };
         for detail in details(text) {
             let line = window_around(&text[detail.range], &detail.focus, LINE_BYTES_MAX);
-            self.push(
-                LineKind::Identifier,
-                place,
-                line,
-                detail.worth + bonus,
-                detail.names,
-            );
+            let worth = detail.worth + bonus;
+            self.push(LineKind::Identifier, place, line, worth, detail.names);
         }
     }
 }

@@ -155,12 +155,9 @@ pub(crate) fn cut_to_tokens(text: &str, tokens_max: usize, head_share: f64, mete
         head_tail(text, head, room - head, &Style::quipu()).into_owned()
     };
     let most = most.min(text.len());
+    let plain = |room: usize| Unit::Bytes.head(text, room).to_owned();
     fit(most, tokens_max, meter, with_marker)
-        .or_else(|| {
-            fit(most, tokens_max, meter, |room| {
-                Unit::Bytes.head(text, room).to_owned()
-            })
-        })
+        .or_else(|| fit(most, tokens_max, meter, plain))
         .unwrap_or_default()
 }
 

@@ -41,11 +41,8 @@ impl Lane {
 
     pub(super) fn set_head(&self, connection: &Connection) -> LedgerResult<()> {
         connection.run(&unset_head(), &*self.with(&[]))?;
-        connection.run(
-            &format!("UPDATE runs SET head = 1 WHERE seq = ({})", next()),
-            &*self.with(&[]),
-        )?;
-        Ok(())
+        let sql = format!("UPDATE runs SET head = 1 WHERE seq = ({})", next());
+        connection.run(&sql, &*self.with(&[]))
     }
 }
 

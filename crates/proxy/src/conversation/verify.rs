@@ -54,20 +54,12 @@ pub fn view(
     let items = repair::for_view(&items, pending).unwrap_or(items);
     let tokens = items.iter().map(|item| meter.item(item)).sum();
     if !current_is_kept {
-        return Err(refuse(
-            OverBudgetCode::CurrentRequestDropped,
-            FixedPart::CurrentRequest,
-            tokens,
-            budget,
-        ));
+        let code = OverBudgetCode::CurrentRequestDropped;
+        return Err(refuse(code, FixedPart::CurrentRequest, tokens, budget));
     }
     if tokens > budget.limit() {
-        return Err(refuse(
-            OverBudgetCode::CompactionExceedsLimit,
-            FixedPart::History,
-            tokens,
-            budget,
-        ));
+        let code = OverBudgetCode::CompactionExceedsLimit;
+        return Err(refuse(code, FixedPart::History, tokens, budget));
     }
     Ok(View {
         items,
