@@ -81,6 +81,13 @@ pub fn each_word(text: &str, mut found: impl FnMut(Range<usize>, &str)) {
             continue;
         }
         word.clear();
+        if let Some(plain) = plain_word(&text[start..]) {
+            word.push_str(plain);
+            word.make_ascii_lowercase();
+            found(start..start + plain.len(), &word);
+            chars.by_ref().take(plain.len() - 1).for_each(drop);
+            continue;
+        }
         word.push(first);
         while let Some(&(at, next)) = chars.peek() {
             let inside = is_letter(next) && !is_unspaced(next);
@@ -131,6 +138,26 @@ fn each_pair(run: &str, mut found: impl FnMut(Range<usize>, &str)) {
             found(start..next + other.len());
         }
     }
+}
+
+/// The word at the beginning of a text, if it is a letter with plain letters and digits, and nothing behind it can belong
+/// to it.
+fn plain_word(text: &str) -> Option<&str> {
+    let bytes = text.as_bytes();
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric();
+    let len = bytes
+        .iter()
+        .take(WORD_BYTES_MAX)
+        .take_while(|byte| is_plain(byte))
+        .count();
+    let ends_in_digit = text[..len].ends_with(|c: char| c.is_ascii_digit());
+    let joins = |next: &u8| match next {
+        b'\'' => true,
+        b'.' | b',' => ends_in_digit,
+        next => !next.is_ascii() || is_plain(next),
+    };
+    let is_whole = text.starts_with(|c: char| c.is_ascii_alphabetic()) && !bytes.get(len).is_some_and(joins);
+    is_whole.then(|| &text[..len])
 }
 
 fn is_letter(c: char) -> bool {

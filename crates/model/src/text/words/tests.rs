@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{each_word, terms};
+use super::{each_word, folded_text, terms};
 use crate::text::Language;
 
 #[expect(clippy::needless_pass_by_value, reason = "an expectation is written in place")]
@@ -150,6 +150,13 @@ proptest! {
     #[test]
     fn ascii_case_does_not_matter(text in "[a-zA-Z0-9 ,.'-]{0,60}") {
         prop_assert_eq!(terms(&text.to_lowercase()), terms(&text.to_uppercase()));
+    }
+
+    #[test]
+    fn plain_letters_are_read_like_wide_ones(text in "([a-zA-Z0-9é]{0,8}[ .,_-]){0,8}") {
+        let wide = |c: char| if c.is_ascii_alphabetic() { char::from_u32(u32::from(c) + 0xfee0) } else { Some(c) };
+        let wide: String = text.chars().filter_map(wide).collect();
+        prop_assert_eq!(folded_text(&text), folded_text(&wide));
     }
 
     #[test]
