@@ -140,8 +140,8 @@ fn each_pair(run: &str, mut found: impl FnMut(Range<usize>, &str)) {
     }
 }
 
-/// The word at the beginning of a text, if it is a letter with plain letters and digits, and nothing behind it can belong
-/// to it.
+/// The word at the beginning of a text, if a plain letter begins it, it has only such letters and digits, and nothing
+/// behind can belong to it: the same word as in any script, found faster.
 fn plain_word(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric();
