@@ -50,6 +50,14 @@ fn words_become_terms() {
 }
 
 #[test]
+fn a_word_is_cut_after_64_letters() {
+    for letters in [63, 64, 65, 66] {
+        let folded = folded_text(&"a".repeat(letters));
+        assert_eq!(folded.trim_end().len(), letters.min(64));
+    }
+}
+
+#[test]
 fn a_word_is_found_in_any_spelling() {
     for (one, other) in [
         ("Hà Nội, Đà Nẵng", "ha noi da nang"),
