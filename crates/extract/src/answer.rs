@@ -56,8 +56,8 @@ pub enum AnswerProblem {
     #[error("the answer is not a JSON object")]
     NotJson,
     /// A field is missing or of the wrong type.
-    #[error("the answer does not follow the schema: {reason}")]
-    Shape { reason: &'static str },
+    #[error("the answer does not follow the schema: {0}")]
+    Shape(&'static str),
     /// A part's end is out of range or out of order.
     #[error("`last` is {found}, but must be one of {low} to {high} here")]
     Range { found: i64, low: usize, high: usize },
@@ -77,17 +77,9 @@ pub(crate) fn parse_parts(text: &str, messages: &[Message], tail: Tail) -> Resul
         Value::Array(list) => list.as_slice(),
         Value::Object(map) => match map.get("parts") {
             Some(Value::Array(list)) => list.as_slice(),
-            Some(_) => {
-                return Err(AnswerProblem::Shape {
-                    reason: "`parts` must be a list",
-                });
-            }
+            Some(_) => return Err(AnswerProblem::Shape("`parts` must be a list")),
             None if map.contains_key("last") => std::slice::from_ref(&value),
-            None => {
-                return Err(AnswerProblem::Shape {
-                    reason: "`parts` is missing",
-                });
-            }
+            None => return Err(AnswerProblem::Shape("`parts` is missing")),
         },
         _ => return Err(AnswerProblem::NotJson),
     };
@@ -124,13 +116,9 @@ fn ends<'a>(
     let mut waiting: Vec<&Value> = Vec::new();
     for part in list {
         if !part.is_object() {
-            return Err(AnswerProblem::Shape {
-                reason: "each part must be an object",
-            });
+            return Err(AnswerProblem::Shape("each part must be an object"));
         }
-        let last = number(part.get("last")).ok_or(AnswerProblem::Shape {
-            reason: "`last` must be a number",
-        })?;
+        let last = number(part.get("last")).ok_or(AnswerProblem::Shape("`last` must be a number"))?;
         let end = usize::try_from(last)
             .ok()
             .filter(|end| (low..=count).contains(end));
@@ -155,11 +143,7 @@ fn ends<'a>(
                 parts.extend(waiting);
                 *end = count;
             }
-            None if waiting.is_empty() => {
-                return Err(AnswerProblem::Shape {
-                    reason: "`parts` is empty",
-                });
-            }
+            None if waiting.is_empty() => return Err(AnswerProblem::Shape("`parts` is empty")),
             None => ends.push((waiting, count)),
         }
     }
@@ -223,9 +207,7 @@ fn read_part(told: &[&Value], end: usize, known: &KnownWords, dropped: &mut Vec<
 pub(crate) fn parse_facts(text: &str, talk: &StatedTalk<'_>) -> Result<Answer, AnswerProblem> {
     let value = repair::find(text, "facts").ok_or(AnswerProblem::NotJson)?;
     let list = value.as_array().or_else(|| value.get("facts")?.as_array());
-    let list = list.ok_or(AnswerProblem::Shape {
-        reason: "`facts` must be a list",
-    })?;
+    let list = list.ok_or(AnswerProblem::Shape("`facts` must be a list"))?;
     let mut answer = Answer::default();
     for told in list.iter().take(FACTS_MAX) {
         let text = told.as_str().map_or_else(|| string(told, "text"), one_line);

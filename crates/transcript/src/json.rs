@@ -178,6 +178,11 @@ impl<'a> Object<'a> {
         self.get(key)?.string()
     }
 
+    /// The elements of a member that is an array; none for any other.
+    pub fn elements(&self, key: &str) -> Vec<Value<'a>> {
+        self.get(key).map_or_else(Vec::new, |value| value.elements())
+    }
+
     pub fn is_true(&self, key: &str) -> bool {
         self.get(key).is_some_and(|value| value.text() == "true")
     }

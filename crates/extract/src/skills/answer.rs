@@ -21,8 +21,8 @@ pub enum SkillAnswerProblem {
     #[error("the answer is not a JSON object")]
     NotJson,
     /// A field is missing or has an invalid value.
-    #[error("the answer does not follow the schema: {reason}")]
-    Shape { reason: String },
+    #[error("the answer does not follow the schema: {0}")]
+    Shape(String),
     /// It names a command, a file or an address that occurs in no call.
     #[error("the answer names `{what}`, which the agent never called")]
     Foreign { what: String },
@@ -133,7 +133,7 @@ pub(crate) fn text(value: &Value, key: &str) -> Result<String, SkillAnswerProble
     };
     if text.trim().is_empty() {
         let reason = format!("`{key}` must be a text");
-        return Err(SkillAnswerProblem::Shape { reason });
+        return Err(SkillAnswerProblem::Shape(reason));
     }
     Ok(text)
 }

@@ -97,7 +97,7 @@ fn check_content(content: &str) -> Result<(), SkillAnswerProblem> {
         return Ok(());
     }
     let reason = format!("`content` needs {CONTENT_LINES_MIN} lines and {CONTENT_CHARS_MIN} characters");
-    Err(SkillAnswerProblem::Shape { reason })
+    Err(SkillAnswerProblem::Shape(reason))
 }
 
 /// A text as a skill's name; none if no character of it is allowed.
@@ -203,9 +203,8 @@ pub fn parse_skill(
         return Ok(None);
     }
     let cases = worthy(cluster);
-    let name = slug(&text(data, "name")?).ok_or_else(|| SkillAnswerProblem::Shape {
-        reason: "`name` must have a letter or a digit".to_owned(),
-    })?;
+    let name = slug(&text(data, "name")?)
+        .ok_or_else(|| SkillAnswerProblem::Shape("`name` must have a letter or a digit".to_owned()))?;
     let (id, name) = match existing_skill(cluster, skills) {
         Some(there) => (there.id.clone(), there.skill.name.clone()),
         None => (cluster.skill_id(), free_name(&name, skills)),

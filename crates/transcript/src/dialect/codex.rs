@@ -13,10 +13,7 @@ pub(super) fn is_item(object: &Object<'_>) -> bool {
         return false;
     };
     if object.has("role") {
-        let content = object
-            .get("content")
-            .map(|content| content.elements())
-            .unwrap_or_default();
+        let content = object.elements("content");
         let kinds = content
             .iter()
             .filter_map(|element| element.object().string("type"));

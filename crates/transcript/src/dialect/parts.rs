@@ -156,13 +156,7 @@ fn read_message(value: Value<'_>, object: &Object<'_>) -> Result<MessageParts, M
     let mut parts = Vec::new();
     parts.extend(reasoning(object));
     content(object, &mut parts);
-    for call in object
-        .get("tool_calls")
-        .map(|calls| calls.elements())
-        .unwrap_or_default()
-    {
-        parts.push(tool_call(call));
-    }
+    parts.extend(object.elements("tool_calls").into_iter().map(tool_call));
     for name in ["function_call", "audio"] {
         let member = object.get(name).filter(Value::is_object);
         parts.extend(member.map(|member| opaque(member, Home::Member)));

@@ -297,10 +297,7 @@ fn of_messages(list: &[Value<'_>], request: Option<&Object<'_>>) -> Dialect {
     let (mut openai, mut anthropic, mut marks) = (0, 0, 0);
     if let Some(request) = request {
         anthropic += usize::from(request.has("system"));
-        let tools = request
-            .get("tools")
-            .map(|tools| tools.elements())
-            .unwrap_or_default();
+        let tools = request.elements("tools");
         for tool in tools.iter().map(Value::object) {
             openai += usize::from(tool.has("function"));
             anthropic += usize::from(tool.has("input_schema"));
@@ -313,10 +310,7 @@ fn of_messages(list: &[Value<'_>], request: Option<&Object<'_>>) -> Dialect {
             Some("system" | "developer" | "tool" | "function")
         );
         openai += usize::from(of_chat || object.has("tool_calls") || object.has("tool_call_id"));
-        let content = object
-            .get("content")
-            .map(|content| content.elements())
-            .unwrap_or_default();
+        let content = object.elements("content");
         for block in content.iter().map(Value::object) {
             match block.string("type").as_deref() {
                 Some("image_url" | "input_audio" | "file" | "refusal") => openai += 1,

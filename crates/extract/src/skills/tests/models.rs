@@ -66,10 +66,7 @@ fn a_model_cannot_make_an_agent_run_what_it_never_ran() {
         Err(SkillAnswerProblem::NotJson)
     );
     let empty = parse_case(&case_answer(" "), &work);
-    assert!(
-        matches!(empty, Err(SkillAnswerProblem::Shape { .. })),
-        "{empty:?}"
-    );
+    assert!(matches!(empty, Err(SkillAnswerProblem::Shape(_))), "{empty:?}");
 }
 
 #[test]
@@ -120,10 +117,7 @@ fn one_good_case_is_enough_for_a_models_skill() {
         Ok(None)
     );
     let short = parse_skill(&skill_answer("write", "1. `run`"), cluster, &[]);
-    assert!(
-        matches!(short, Err(SkillAnswerProblem::Shape { .. })),
-        "{short:?}"
-    );
+    assert!(matches!(short, Err(SkillAnswerProblem::Shape(_))), "{short:?}");
     let foreign = parse_skill(
         &skill_answer("write", &format!("{CONTENT}\n3. `sudo rm -rf /`")),
         cluster,
