@@ -23,6 +23,8 @@ pub struct Corpus {
     rows: Vec<Option<Row>>,
     /// By slot, the kind of a row that a search may find: one byte, since each search reads all of them.
     pub(crate) kinds: Vec<Option<RowKind>>,
+    /// By slot, the number of a row's counted words: a search reads it for each row with one of its words.
+    pub(crate) words: Vec<u32>,
     free: Vec<Slot>,
     pub(crate) lexicon: Lexicon,
     postings: [Postings; 3],
@@ -76,6 +78,7 @@ impl Corpus {
             }
             self.rows.push(None);
             self.kinds.push(None);
+            self.words.push(0);
             let slot = Slot::try_from(self.rows.len() - 1).ok();
             slot.filter(|slot| *slot < SLOTS_MAX)
                 .expect("fewer rows than memory holds")
@@ -113,6 +116,7 @@ impl Corpus {
         self.ids.insert(row.id.clone(), slot);
         let is_turn = row.kind == RowKind::Turn;
         self.kinds[slot as usize] = Some(row.kind).filter(|_| is_findable);
+        self.words[slot as usize] = row.words;
         self.rows[slot as usize] = Some(row);
         if is_turn {
             self.turns.add(slot, &self.rows);
@@ -211,6 +215,7 @@ impl Corpus {
     /// depends on the number of different words, not of rows.
     pub fn bytes(&self) -> usize {
         let postings: usize = self.postings.iter().map(Postings::bytes).sum();
+        let words = self.words.capacity() * size_of::<u32>();
         let slots =
             self.rows.capacity() * size_of::<Option<Row>>() + self.entries.capacity() * size_of::<Slot>();
         let ids = self.ids.capacity() * (size_of::<(DocId, Slot)>() + 1) * 8 / 7;
@@ -220,6 +225,7 @@ impl Corpus {
         let children = self.children.len() * episode;
         let links = self.links.get().map_or(0, Links::bytes);
         self.row_bytes
+            + words
             + slots
             + ids
             + children

@@ -61,7 +61,7 @@ impl Evidence {
                 let mean = postings.words_mean();
                 for posting in postings.of(term) {
                     let (slot, count) = (posting.slot as usize, f32::from(posting.count));
-                    let relative = corpus.row(posting.slot).words as f32 / mean;
+                    let relative = corpus.words[slot] as f32 / mean;
                     evidence.keyword[slot] += share * saturate(count, relative, weights.k1, weights.b);
                 }
             }

@@ -663,6 +663,27 @@ fn a_score_means_the_same_in_a_large_corpus() {
 }
 
 #[test]
+fn a_word_weighs_more_in_a_short_row_than_in_a_long_one() {
+    let short = "Ann mends kites.";
+    let long =
+        "Ann mends kites, then she sweeps the floor, waters the ferns and writes long letters to Oslo.";
+    let mut corpus = corpus([fact("one", day(1), short), fact("other", day(1), long)]);
+    let keyword = |corpus: &Corpus| {
+        let hits = ask("kites").of(corpus).memories;
+        ["one", "other"].map(|id| {
+            let hit = hits.iter().find(|hit| &*hit.doc.key.id == id);
+            hit.expect("both have the word").why.keyword
+        })
+    };
+    let [one, other] = keyword(&corpus);
+    assert!(one > other, "{one} and {other}");
+    // A replaced row has the length of its new text.
+    corpus.upsert(fact("one", day(1), long));
+    corpus.upsert(fact("other", day(1), short));
+    assert_eq!(keyword(&corpus), [other, one]);
+}
+
+#[test]
 fn a_cut_keeps_the_best_that_fit() {
     let doc = |id: &str, chars: usize| Arc::new(row(id, DocKind::Turn, day(1), &"x".repeat(chars)));
     let hit = |id: &str, score: f32, chars: usize| Hit {
