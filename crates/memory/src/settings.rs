@@ -19,7 +19,7 @@ model::defaults! {
         /// Memory that the rows of recently used owners may take, in bytes.
         pub hot_bytes_max: usize = 256 << 20,
         /// An owner with more rows than this is searched through the index's own candidates.
-        pub hot_rows_max: usize = 50_000,
+        pub hot_rows_max: usize = 100_000,
         /// How many jobs run at a time.
         pub workers: usize = 64,
         /// Maximum number of attempts of a job before it is given up and reported.
